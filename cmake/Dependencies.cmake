@@ -1,0 +1,24 @@
+# Everything comes from Debian 12 packages; scripts/install-packages names them.
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+# ONNX's package refers to protobuf::libprotobuf without finding it.
+find_package(Protobuf REQUIRED)
+find_package(ONNX REQUIRED)
+if(PHAZE_TESTS)
+  find_package(GTest REQUIRED)
+  find_package(rapidcheck QUIET)
+  include(GoogleTest)
+endif()
+if(PHAZE_BENCHMARKS)
+  find_package(benchmark REQUIRED)
+endif()
+
+# The generated protobuf headers of ONNX do not pass our warnings, so they are system headers to us.
+get_target_property(onnx_include onnx_proto INTERFACE_INCLUDE_DIRECTORIES)
+add_library(phaze_onnx_proto INTERFACE)
+target_link_libraries(phaze_onnx_proto INTERFACE onnx_proto protobuf::libprotobuf)
+target_compile_definitions(phaze_onnx_proto INTERFACE ONNX_ML=1 ONNX_NAMESPACE=onnx)
+if(onnx_include)
+  target_include_directories(phaze_onnx_proto SYSTEM INTERFACE ${onnx_include})
+endif()

@@ -1,0 +1,12 @@
+# phaze_embed_files(TARGET VARIABLE FILES...) compiles text files into TARGET as
+#   extern const std::array<phaze::EmbeddedFile, N> VARIABLE, declared through a span accessor in a generated .cc.
+# The binary then needs no data folder beside it.
+function(phaze_embed_files target accessor)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/${accessor}.cc)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DACCESSOR=${accessor} "-DFILES=${ARGN}" -P ${CMAKE_SOURCE_DIR}/cmake/EmbedFilesScript.cmake
+    DEPENDS ${ARGN} ${CMAKE_SOURCE_DIR}/cmake/EmbedFilesScript.cmake
+    VERBATIM)
+  target_sources(${target} PRIVATE ${output})
+endfunction()

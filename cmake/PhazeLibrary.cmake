@@ -1,0 +1,16 @@
+# phaze_library(NAME SOURCES ... [DEPENDS ...] [LINK ...] [TESTS ...] [TEST_LINK ...])
+#
+# One library per part, with its unit tests beside it. DEPENDS are other parts (linked publicly, they appear in headers);
+# LINK are third-party libraries that stay inside the part's .cc files.
+function(phaze_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LINK;TESTS;TEST_LINK" ${ARGN})
+  add_library(phaze_${name} STATIC ${ARG_SOURCES})
+  add_library(phaze::${name} ALIAS phaze_${name})
+  target_link_libraries(phaze_${name} PUBLIC phaze_flags ${ARG_DEPENDS} PRIVATE ${ARG_LINK})
+  if(PHAZE_TESTS AND ARG_TESTS)
+    add_executable(${name}_test ${ARG_TESTS})
+    target_link_libraries(${name}_test PRIVATE phaze_${name} ${ARG_TEST_LINK} GTest::gmock GTest::gtest_main)
+    target_compile_definitions(${name}_test PRIVATE PHAZE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60)
+  endif()
+endfunction()

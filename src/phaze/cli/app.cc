@@ -1,0 +1,114 @@
+#include "phaze/cli/app.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "phaze/base/nearest.h"
+#include "phaze/cli/commands.h"
+#include "phaze/cli/session.h"
+
+namespace phaze::cli {
+namespace {
+
+// The command that was being parsed when something went wrong.
+const CLI::App* deepest_parsed(const CLI::App& app) {
+  for (const CLI::App* sub : app.get_subcommands()) return deepest_parsed(*sub);
+  return &app;
+}
+
+std::vector<std::string> words_of(const CLI::App& root, const CLI::App& command) {
+  std::vector<std::string> words;
+  for (const CLI::App* sub : command.get_subcommands({})) words.push_back(sub->get_name());
+  for (const CLI::App* app : {&command, &root})
+    for (const CLI::Option* option : app->get_options())
+      for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
+  return words;
+}
+
+// What CLI11 says, in our words: name the place, propose the fix.
+Error explain(const CLI::App& root, const CLI::ParseError& error) {
+  const CLI::App& command = *deepest_parsed(root);
+  std::string path = "phaze";
+  for (const CLI::App* app = &root; app != &command;) {
+    app = app->get_subcommands().front();
+    path += " " + app->get_name();
+  }
+  const std::string help = "see '" + path + " --help'";
+  if (error.get_name() == "ExtrasError") {
+    const auto extra = command.remaining(true);
+    const std::string word = extra.empty() ? "" : extra.front();
+    const auto known = words_of(root, command);
+    const std::string near = nearest(word, known);
+    return {"unexpected argument '" + word + "'", path, near.empty() ? help : "did you mean '" + near + "'?"};
+  }
+  if (error.get_name() == "RequiredError" && !command.get_subcommands({}).empty()) {
+    std::string names;
+    for (const CLI::App* sub : command.get_subcommands({})) names += (names.empty() ? "" : ", ") + sub->get_name();
+    return {"a command is missing", path, "one of: " + names};
+  }
+  std::string text = error.what();
+  if (!text.empty() && text.back() == '\n') text.pop_back();
+  return {text, path, help};
+}
+
+}  // namespace
+
+void Session::answer(std::string_view text) {
+  progress.clear();
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    log.error("standard output cannot be written");
+    exit_code = kBadInput;
+  }
+}
+
+void Session::fail(const Error& error) {
+  progress.clear();
+  if (interrupted()) {
+    log.error("stopped");
+    exit_code = kInterrupted;
+    return;
+  }
+  log.error(to_string(error));
+  exit_code = kBadInput;
+}
+
+int run(int argc, const char* const* argv) {
+  listen_for_interrupt();
+  Session session;
+  CLI::App app("Phaze finds the accelerator and the distributed training plan that fit each other, with a proof.",
+               "phaze");
+  app.set_version_flag("--version", "phaze " PHAZE_VERSION);
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.add_flag("--json", session.json, "Answer with one JSON document on standard output");
+  const std::map<std::string, LogLevel> levels = {{"error", LogLevel::kError},
+                                                  {"warning", LogLevel::kWarning},
+                                                  {"info", LogLevel::kInfo},
+                                                  {"debug", LogLevel::kDebug}};
+  LogLevel level = LogLevel::kWarning;
+  app.add_option("--log-level", level, "What to report on standard error (default: warning)")
+      ->transform(CLI::CheckedTransformer(levels).description("{error,warning,info,debug}"));
+  app.footer(
+      "Exit codes: 0 answered, 2 bad input, 3 infeasible, 130 stopped by Ctrl-C.\n"
+      "Every command explains itself: phaze model --help, phaze model show --help.");
+  // Options must be known before the command's callback runs.
+  app.parse_complete_callback([&] {
+    session.log.set_level(level);
+    if (level == LogLevel::kError) session.progress.hide();
+  });
+  add_model_command(app, session);
+  add_completion_command(app, session);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return app.exit(success) == 0 ? kAnswered : kBadInput;
+  } catch (const CLI::ParseError& error) {
+    session.fail(explain(app, error));
+  }
+  return session.exit_code;
+}
+
+}  // namespace phaze::cli

@@ -1,0 +1,15 @@
+// Each command adds itself, with its options and its callback, to the application.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace phaze::cli {
+
+struct Session;
+
+void add_model_command(CLI::App& app, Session& session);
+void add_completion_command(CLI::App& app, Session& session);
+
+}  // namespace phaze::cli

@@ -1,0 +1,24 @@
+// The options that every command about a model takes.
+#pragma once
+
+#include <string>
+
+#include "phaze/workload/backward.h"
+#include "phaze/workload/transformer/build.h"
+
+namespace CLI {
+class App;
+}
+
+namespace phaze::cli {
+
+struct ModelOptions {
+  std::string model;
+  workload::WorkloadOptions workload;
+  workload::Recompute recompute = workload::Recompute::kNone;
+
+  // MODEL, --seq, --microbatch, --tensor-parallel, --sequence-parallel, --attention, --recompute, --fuse
+  void add_to(CLI::App& command);
+};
+
+}  // namespace phaze::cli

@@ -579,6 +579,7 @@ ValueKind result_kind(const ValueGraph& graph, const GraphNode& node) {
   static const std::set<std::string_view> kParameterViews = {"Identity",  "Transpose", "Reshape",  "Cast",  "Squeeze",
                                                              "Unsqueeze", "Flatten",   "CastLike", "Expand"};
   static const std::set<std::string_view> kLookUps = {"Gather"};
+  if (node.op == "Shape" || node.op == "Size") return ValueKind::kConstant;
   bool parameter = false;
   for (const ValueId input : node.inputs) {
     if (!input.valid()) continue;
@@ -629,6 +630,8 @@ Status infer(ValueGraph& graph) {
                          fmt::format("node '{}' ({})", node.name, node.op)};
         value.type = result_type(graph, node, i);
         value.shape = std::move(shapes[i]);
+        if (value.elements() >= kSaturated / 8)
+          return Error{fmt::format("gives '{}' more than 2^59 elements", value.name), fmt::format("node '{}' ({})", node.name, node.op)};
       }
       value.kind = kind;
       if (kind == ValueKind::kParameter)

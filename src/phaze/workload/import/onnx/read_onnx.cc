@@ -138,6 +138,7 @@ Result<LayerGraph> convert(const ::onnx::ModelProto& model, std::string name, co
   auto values = make_value_graph(model, options, bound);
   if (!values) return values.error();
   if (auto status = infer(*values); !status) return status.error();
+  values->drop_identities();
   recognise_patterns(*values);
   find_attention(*values, options.attention);
   const auto lowered = lower(*values);

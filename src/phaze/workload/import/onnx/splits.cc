@@ -10,7 +10,8 @@ namespace {
 
 class Inference {
  public:
-  Inference(const OpGraph& graph, std::int64_t width) : graph_(graph), width_(width), left_whole_(graph.size()) {}
+  Inference(const OpGraph& graph, std::int64_t width)
+      : graph_(graph), width_(width), left_whole_(graph.size()), looks_up_columns_(graph.size()) {}
 
   Result<Splits> run() {
     for (;;) {
@@ -18,8 +19,9 @@ class Inference {
       source_.assign(graph_.tensor_count(), OpId::none());
       const std::optional<OpId> conflict = propagate();
       if (!conflict) break;
-      // Every column-split product that feeds the conflict is left whole; each round decides at least one.
-      if (!leave_sources_whole(*conflict))
+      // A table looked up per head (relative positions) is divided with the heads. Failing that, every column-split product
+      // that feeds the conflict is left whole. Each round decides at least one operator, so this ends.
+      if (!divide_tables(*conflict) && !leave_sources_whole(*conflict))
         return Error{fmt::format("operator '{}' mixes divided and whole tensors", graph_.name(*conflict)),
                      "--tensor-parallel",
                      "the column-row pattern of tensor parallelism is not in this graph; use width 1"};
@@ -59,20 +61,20 @@ class Inference {
       }
       if (const auto* vector = std::get_if<VectorWork>(&work);
           vector != nullptr && vector->op == VectorOp::kEmbedding) {
-        // A large table with data-dependent rows is the vocabulary; small tables and position tables stay whole.
-        const bool vocabulary =
-            is_weight(inputs[0]) &&
-            graph_.tensor(inputs[0]).elements / std::max<std::int64_t>(vector->cols, 1) >= 1024 * width_ &&
-            graph_.tensor(inputs[1]).elements == vector->rows && !graph_.tensor(inputs[1]).output;
-        splits_.of_op[i] = vocabulary && !left_whole_[i] ? Split::kRow : Split::kNone;
+        if (looks_up_columns_[i]) {
+          splits_.of_op[i] = Split::kColumn;
+          mark(id, id);
+          continue;
+        }
+        // A large table is the vocabulary; small ones (positions, token types) stay whole.
+        const std::int64_t rows = graph_.tensor(inputs[0]).elements / std::max<std::int64_t>(vector->cols, 1);
+        splits_.of_op[i] = rows >= 1024 * width_ ? Split::kRow : Split::kNone;
         continue;
       }
       if (!consistent(id)) return id;
       const auto found = std::ranges::find_if(inputs, [&](TensorId t) { return divided(t); });
       if (found != inputs.end()) mark(id, source_[found->index()]);
     }
-    // Divided tensors end in row-split products or as the logits; anything else that leaves the graph divided is a
-    // conflict unless it is the result of the last product.
     return std::nullopt;
   }
 
@@ -112,6 +114,29 @@ class Inference {
     return true;
   }
 
+  // The look-up behind a tensor, through views.
+  OpId table_behind(TensorId id) const {
+    for (;;) {
+      const OpId producer = graph_.tensor(id).producer;
+      if (!producer.valid()) return {};
+      const auto* vector = std::get_if<VectorWork>(&graph_.op(producer).work);
+      if (vector != nullptr) return vector->op == VectorOp::kEmbedding && vector->cols % width_ == 0 ? producer : OpId::none();
+      if (!std::holds_alternative<View>(graph_.op(producer).work)) return {};
+      id = graph_.inputs(producer)[0];
+    }
+  }
+
+  bool divide_tables(OpId conflict) {
+    bool changed = false;
+    for (const TensorId input : graph_.inputs(conflict)) {
+      const OpId table = divided(input) ? OpId::none() : table_behind(input);
+      if (!table.valid() || looks_up_columns_[table.index()]) continue;
+      looks_up_columns_[table.index()] = true;
+      changed = true;
+    }
+    return changed;
+  }
+
   bool leave_sources_whole(OpId conflict) {
     bool changed = false;
     for (const TensorId input : graph_.inputs(conflict)) {
@@ -125,7 +150,8 @@ class Inference {
 
   const OpGraph& graph_;
   std::int64_t width_;
-  std::vector<bool> left_whole_;
+  std::vector<bool> left_whole_;        // products that are not split after all
+  std::vector<bool> looks_up_columns_;  // tables that are divided by columns
   Splits splits_;
   std::vector<OpId> source_;  // the column-split product behind each divided tensor
 };

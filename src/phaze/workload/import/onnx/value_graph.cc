@@ -438,6 +438,19 @@ std::vector<std::vector<GraphNodeId>> ValueGraph::consumers() const {
   return readers;
 }
 
+void ValueGraph::drop_identities() {
+  std::vector<ValueId> same(values.size());
+  for (GraphNode& node : nodes) {
+    for (ValueId& input : node.inputs)
+      if (input.valid() && same[input.index()].valid()) input = same[input.index()];
+    if (node.removed || node.op != "Identity" || node.inputs.size() != 1 || !node.inputs[0].valid()) continue;
+    Value& output = (*this)[node.outputs[0]];
+    same[node.outputs[0].index()] = node.inputs[0];
+    (*this)[node.inputs[0]].graph_output = (*this)[node.inputs[0]].graph_output || output.graph_output;
+    node.removed = true;
+  }
+}
+
 const GraphNode* ValueGraph::maker(ValueId id, std::string_view op) const {
   if (!id.valid() || !(*this)[id].producer.valid()) return nullptr;
   const GraphNode& node = (*this)[(*this)[id].producer];

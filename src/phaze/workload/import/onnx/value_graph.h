@@ -85,6 +85,8 @@ class ValueGraph {
   ValueId add(Value value);
   // The nodes that read each value, removed ones left out.
   std::vector<std::vector<GraphNodeId>> consumers() const;
+  // Identity nodes that depend on the graph's inputs disappear; whoever read their result reads their input.
+  void drop_identities();
   // The node that made it, if it is there and of that kind.
   const GraphNode* maker(ValueId id, std::string_view op = {}) const;
 };

@@ -1,0 +1,491 @@
+#include "phaze/workload/import/onnx/read_onnx.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "phaze/workload/import/onnx/layers.h"
+#include "phaze/workload/import/onnx/onnx_maker.h"
+
+namespace phaze::workload::onnx {
+namespace {
+
+using testing::OnnxMaker;
+using ::onnx::TensorProto;
+
+Result<LayerGraph> read(const OnnxMaker& maker, const WorkloadOptions& options = {}) { return parse_onnx(maker.bytes(), "m", options); }
+
+std::string refusal(const OnnxMaker& maker, const WorkloadOptions& options = {}) {
+  const auto graph = read(maker, options);
+  return graph ? "accepted" : to_string(graph.error());
+}
+
+std::int64_t count(const OpGraph& graph, VectorOp op) {
+  return std::ranges::count_if(graph.ops(), [&](const Op& o) {
+    const auto* vector = std::get_if<VectorWork>(&o.work);
+    return vector != nullptr && vector->op == op;
+  });
+}
+
+std::int64_t products(const OpGraph& graph) {
+  return std::ranges::count_if(graph.ops(), [](const Op& o) { return std::holds_alternative<Gemm>(o.work); });
+}
+
+// The forward graph of a model so small that it is one layer.
+OpGraph forward(const OnnxMaker& maker) {
+  const auto graph = read(maker);
+  check(static_cast<bool>(graph), graph ? "" : to_string(graph.error()));
+  check(graph->layers.size() == 1, "one layer");
+  return graph->layers[0].forward;
+}
+
+OnnxMaker linear() {
+  OnnxMaker maker;
+  maker.input("x", {2, 8, 16});
+  maker.weight("w", {16, 32});
+  maker.node("MatMul", {"x", "w"}, {"y"});
+  maker.output("y");
+  return maker;
+}
+
+TEST(Onnx, a_matrix_product_with_a_weight_is_one_product_over_all_tokens) {
+  const OpGraph graph = forward(linear());
+  ASSERT_EQ(graph.size(), 1U);
+  EXPECT_EQ(std::get<Gemm>(graph.op(OpId(0)).work), (Gemm{.m = 16, .n = 32, .k = 16}));
+}
+
+TEST(Onnx, products_in_all_their_forms) {
+  const auto single = [](OnnxMaker& maker) { return std::get<Gemm>(forward(maker).op(OpId(0)).work); };
+  {
+    OnnxMaker maker;
+    maker.input("x", {8, 16});
+    maker.weight("w", {32, 16});
+    maker.weight("b", {32});
+    OnnxMaker::attribute(maker.node("Gemm", {"x", "w", "b"}, {"y"}), "transB", std::int64_t{1});
+    maker.output("y");
+    EXPECT_EQ(single(maker), (Gemm{.m = 8, .n = 32, .k = 16}));
+  }
+  {
+    OnnxMaker maker;  // a batched weight
+    maker.input("x", {4, 8, 16});
+    maker.weight("w", {4, 16, 32});
+    maker.node("MatMul", {"x", "w"}, {"y"});
+    maker.output("y");
+    EXPECT_EQ(single(maker), (Gemm{.batch = 4, .m = 8, .n = 32, .k = 16}));
+  }
+  {
+    OnnxMaker maker;  // the weight on the left changes sides
+    maker.input("x", {16, 8});
+    maker.weight("w", {32, 16});
+    maker.node("MatMul", {"w", "x"}, {"y"});
+    maker.output("y");
+    EXPECT_EQ(single(maker), (Gemm{.m = 8, .n = 32, .k = 16}));
+  }
+  {
+    OnnxMaker maker;
+    maker.input("q", {2, 4, 8, 16});
+    maker.weight("w", {2, 4, 8, 16});
+    OnnxMaker::attribute(maker.node("Einsum", {"q", "w"}, {"y"}), "equation", "bhqd,bhkd->bhqk");
+    maker.output("y");
+    EXPECT_EQ(single(maker), (Gemm{.batch = 8, .m = 8, .n = 8, .k = 16}));
+  }
+  {
+    OnnxMaker maker;  // patches that do not overlap
+    maker.input("x", {2, 3, 32, 32});
+    maker.weight("w", {64, 3, 16, 16});
+    OnnxMaker::attribute(maker.node("Conv", {"x", "w"}, {"y"}), "strides", {16, 16});
+    maker.output("y");
+    EXPECT_EQ(single(maker), (Gemm{.m = 8, .n = 64, .k = 768}));
+  }
+}
+
+TEST(Onnx, overlapping_patches_are_laid_out_first) {
+  OnnxMaker maker;
+  maker.input("x", {1, 4, 10});
+  maker.weight("w", {8, 4, 3});
+  OnnxMaker::attribute(maker.node("Conv", {"x", "w"}, {"y"}), "pads", {1, 1});
+  maker.output("y");
+  const OpGraph graph = forward(maker);
+  ASSERT_EQ(graph.size(), 2U);
+  EXPECT_EQ(std::get<Gemm>(graph.op(OpId(1)).work), (Gemm{.m = 10, .n = 8, .k = 12}));
+}
+
+TEST(Onnx, shapes_computed_by_operators_are_folded) {
+  OnnxMaker maker;
+  maker.input("x", {2, 8, 16});
+  maker.weight("w", {16, 32});
+  maker.node("MatMul", {"x", "w"}, {"y"});
+  maker.node("Shape", {"y"}, {"s"});
+  maker.integers("zero", {0});
+  maker.integers("rest", {-1});
+  maker.node("Gather", {"s", "zero"}, {"b"});
+  maker.node("Concat", {"b", "rest"}, {"target"});
+  maker.node("Reshape", {"y", "target"}, {"z"});
+  maker.weight("v", {256, 4});
+  maker.node("MatMul", {"z", "v"}, {"out"});
+  maker.output("out");
+  const OpGraph graph = forward(maker);
+  EXPECT_EQ(graph.size(), 3U) << "two products and a view: shape arithmetic is gone";
+  EXPECT_EQ(std::get<Gemm>(graph.op(OpId(2)).work), (Gemm{.m = 2, .n = 4, .k = 256}));
+}
+
+TEST(Onnx, open_dimensions_are_bound_to_the_options) {
+  OnnxMaker maker;
+  maker.input("ids", {-1, -1}, TensorProto::INT64);
+  auto* shape = maker.model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  shape->mutable_dim(0)->set_dim_param("batch_size");
+  shape->mutable_dim(1)->set_dim_param("sequence_length");
+  maker.weight("table", {100, 16});
+  maker.node("Gather", {"table", "ids"}, {"x"});
+  maker.weight("w", {16, 32});
+  maker.node("MatMul", {"x", "w"}, {"y"});
+  maker.output("y");
+  const auto graph = read(maker, {.sequence = 128, .microbatch = 4});
+  ASSERT_TRUE(graph) << to_string(graph.error());
+  EXPECT_EQ(graph->sequence, 128);
+  EXPECT_EQ(graph->microbatch, 4);
+  EXPECT_EQ(model_flops(*graph).forward.value(), 2 * 4 * 128 * 16 * 32);
+  EXPECT_EQ(graph->warnings.size(), 2U);
+}
+
+// x·½·(1 + erf(x/√2)), as PyTorch's older exporter writes it.
+void add_gelu(OnnxMaker& maker, const std::string& x, const std::string& y) {
+  maker.node("Div", {x, "sqrt2"}, {y + "1"});
+  maker.node("Erf", {y + "1"}, {y + "2"});
+  maker.node("Add", {y + "2", "one"}, {y + "3"});
+  maker.node("Mul", {x, y + "3"}, {y + "4"});
+  maker.node("Mul", {y + "4", "half"}, {y});
+}
+
+void add_numbers(OnnxMaker& maker) {
+  maker.number("sqrt2", 1.41421356F);
+  maker.number("one", 1);
+  maker.number("half", 0.5F);
+  maker.number("two", 2);
+  maker.number("eps", 1e-5F);
+}
+
+// Mean, centre, square, mean, add, root, divide, scale, shift: layer norm before operator set 17.
+void add_layer_norm(OnnxMaker& maker, const std::string& x, const std::string& y, const std::string& weight) {
+  OnnxMaker::attribute(maker.node("ReduceMean", {x}, {y + "1"}), "axes", {-1});
+  maker.node("Sub", {x, y + "1"}, {y + "2"});
+  maker.node("Pow", {y + "2", "two"}, {y + "3"});
+  OnnxMaker::attribute(maker.node("ReduceMean", {y + "3"}, {y + "4"}), "axes", {-1});
+  maker.node("Add", {y + "4", "eps"}, {y + "5"});
+  maker.node("Sqrt", {y + "5"}, {y + "6"});
+  maker.node("Div", {y + "2", y + "6"}, {y + "7"});
+  maker.weight(weight + ".weight", {16});
+  maker.weight(weight + ".bias", {16});
+  maker.node("Mul", {y + "7", weight + ".weight"}, {y + "8"});
+  maker.node("Add", {y + "8", weight + ".bias"}, {y});
+}
+
+TEST(Onnx, spelled_out_norms_and_activations_are_recognised) {
+  OnnxMaker maker;
+  add_numbers(maker);
+  maker.input("x", {2, 8, 16});
+  add_layer_norm(maker, "x", "n", "norm");
+  maker.weight("w", {16, 16});
+  maker.weight("b", {16});
+  maker.node("MatMul", {"n", "w"}, {"m"});
+  maker.node("Add", {"b", "m"}, {"biased"});
+  add_gelu(maker, "biased", "g");
+  maker.node("Sigmoid", {"g"}, {"s"});
+  maker.node("Mul", {"g", "s"}, {"silu"});
+  maker.node("Mul", {"silu", "silu"}, {"squared"});
+  OnnxMaker::attribute(maker.node("ReduceMean", {"squared"}, {"mean"}), "axes", {-1});
+  maker.node("Add", {"mean", "eps"}, {"shifted"});
+  maker.node("Sqrt", {"shifted"}, {"root"});
+  maker.node("Reciprocal", {"root"}, {"inverse"});
+  maker.node("Mul", {"silu", "inverse"}, {"normed"});
+  maker.weight("scale", {16});
+  maker.node("Mul", {"scale", "normed"}, {"out"});
+  maker.output("out");
+  const OpGraph graph = forward(maker);
+  EXPECT_EQ(graph.size(), 5U);
+  for (const VectorOp op : {VectorOp::kLayerNorm, VectorOp::kGelu, VectorOp::kSilu, VectorOp::kRmsNorm}) EXPECT_EQ(count(graph, op), 1) << to_string(op);
+  EXPECT_EQ(graph.inputs(OpId(1)).size(), 3U) << "the bias belongs to the product";
+}
+
+TEST(Onnx, a_pattern_whose_middle_is_used_elsewhere_is_left_alone) {
+  OnnxMaker maker;
+  add_numbers(maker);
+  maker.input("x", {2, 8, 16});
+  maker.weight("w", {16, 16});
+  maker.node("MatMul", {"x", "w"}, {"m"});
+  add_gelu(maker, "m", "g");
+  maker.node("Add", {"g", "g2"}, {"out"});
+  maker.output("out");
+  const OpGraph graph = forward(maker);
+  EXPECT_EQ(count(graph, VectorOp::kGelu), 0);
+  EXPECT_EQ(count(graph, VectorOp::kErf), 1);
+}
+
+TEST(Onnx, rotary_positions_are_recognised) {
+  OnnxMaker maker;
+  maker.input("x", {1, 4, 8, 16});
+  maker.input("cos", {1, 1, 8, 16});
+  maker.input("sin", {1, 1, 8, 16});
+  maker.weight("w", {16, 16});
+  maker.node("MatMul", {"x", "w"}, {"q"});
+  for (const auto& [name, value] : std::vector<std::pair<std::string, std::int64_t>>{{"i0", 0}, {"i8", 8}, {"i16", 16}, {"axis", 3}}) maker.integers(name, {value});
+  maker.node("Slice", {"q", "i0", "i8", "axis"}, {"first"});
+  maker.node("Slice", {"q", "i8", "i16", "axis"}, {"second"});
+  maker.node("Neg", {"second"}, {"negated"});
+  OnnxMaker::attribute(maker.node("Concat", {"negated", "first"}, {"turned"}), "axis", std::int64_t{-1});
+  maker.node("Mul", {"q", "cos"}, {"a"});
+  maker.node("Mul", {"turned", "sin"}, {"b"});
+  maker.node("Add", {"a", "b"}, {"out"});
+  maker.output("out");
+  const OpGraph graph = forward(maker);
+  EXPECT_EQ(graph.size(), 2U);
+  EXPECT_EQ(count(graph, VectorOp::kRotary), 1);
+}
+
+TEST(Onnx, unknown_operators_are_counted_and_costed_by_their_bytes) {
+  OnnxMaker maker;
+  maker.input("x", {2, 8, 16});
+  maker.weight("w", {16, 16});
+  maker.node("MatMul", {"x", "w"}, {"m"});
+  maker.node("FancyThing", {"m"}, {"a"}).set_domain("com.example");
+  maker.node("FancyThing", {"a"}, {"b"}).set_domain("com.example");
+  maker.output("b");
+  for (const char* name : {"a", "b"}) {
+    auto& info = *maker.model.mutable_graph()->add_value_info();
+    info.set_name(name);
+    info.mutable_type()->mutable_tensor_type()->set_elem_type(TensorProto::BFLOAT16);
+    for (const std::int64_t dim : {2, 8, 16}) info.mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(dim);
+  }
+  const auto graph = read(maker);
+  ASSERT_TRUE(graph) << to_string(graph.error());
+  EXPECT_EQ(graph->warnings, std::vector<std::string>{"operators that are not known are costed by the bytes they move: com.example.FancyThing (2)"});
+  EXPECT_EQ(count(graph->layers[0].forward, VectorOp::kOther), 2);
+  EXPECT_EQ(graph->layers[0].forward.read_bytes(OpId(1)).value(), 512);
+}
+
+TEST(Onnx, local_functions_are_inlined) {
+  OnnxMaker maker;
+  auto& function = *maker.model.add_functions();
+  function.set_name("Twice");
+  function.set_domain("local");
+  function.add_input("a");
+  function.add_output("c");
+  for (const auto& [in, out] : std::vector<std::pair<std::string, std::string>>{{"a", "b"}, {"b", "c"}}) {
+    auto& node = *function.add_node();
+    node.set_op_type("Relu");
+    node.add_input(in);
+    node.add_output(out);
+  }
+  maker.input("x", {2, 8, 16});
+  maker.weight("w", {16, 16});
+  maker.node("MatMul", {"x", "w"}, {"m"});
+  maker.node("Twice", {"m"}, {"y"}).set_domain("local");
+  maker.output("y");
+  EXPECT_EQ(count(forward(maker), VectorOp::kRelu), 2);
+}
+
+// A small decoder with everything that matters: norm, attention, residuals, feed-forward.
+OnnxMaker transformer(int layers, const std::string& prefix, std::int64_t hidden = 16) {
+  OnnxMaker maker;
+  const std::int64_t heads = 4, width = hidden / heads, s = 8;
+  maker.input("ids", {1, s}, TensorProto::INT64);
+  maker.weight(prefix.empty() ? "t" : "embed.weight", {4096, hidden});
+  maker.node("Gather", {prefix.empty() ? "t" : "embed.weight", "ids"}, {"h0"});
+  maker.integers("split_heads", {1, s, heads, width});
+  maker.integers("merge_heads", {1, s, hidden});
+  int serial = 0;
+  const auto weight = [&](const std::string& name, std::initializer_list<std::int64_t> dims) {
+    const std::string full = prefix.empty() ? "c" + std::to_string(serial++) : name;
+    maker.weight(full, dims);
+    return full;
+  };
+  for (int i = 0; i < layers; ++i) {
+    const std::string n = std::to_string(i);
+    const std::string p = prefix + "." + n + ".";
+    const std::string x = "h" + n;
+    const auto named = [&](const std::string& name) { return name + "_" + n; };
+    maker.node("LayerNormalization", {x, weight(p + "norm1.weight", {hidden}), weight(p + "norm1.bias", {hidden})}, {named("n1")});
+    for (const std::string part : {"q", "k", "v"}) {
+      maker.node("MatMul", {named("n1"), weight(p + part + ".weight", {hidden, hidden})}, {named(part)});
+      maker.node("Reshape", {named(part), "split_heads"}, {named(part + "r")});
+      OnnxMaker::attribute(maker.node("Transpose", {named(part + "r")}, {named(part + "t")}), "perm", part == "k" ? std::initializer_list<std::int64_t>{0, 2, 3, 1} : std::initializer_list<std::int64_t>{0, 2, 1, 3});
+    }
+    maker.node("MatMul", {named("qt"), named("kt")}, {named("scores")});
+    maker.node("Softmax", {named("scores")}, {named("p")});
+    maker.node("MatMul", {named("p"), named("vt")}, {named("c")});
+    OnnxMaker::attribute(maker.node("Transpose", {named("c")}, {named("ct")}), "perm", {0, 2, 1, 3});
+    maker.node("Reshape", {named("ct"), "merge_heads"}, {named("m")});
+    maker.node("MatMul", {named("m"), weight(p + "o.weight", {hidden, hidden})}, {named("o")});
+    maker.node("Add", {x, named("o")}, {named("r1")});
+    maker.node("LayerNormalization", {named("r1"), weight(p + "norm2.weight", {hidden}), weight(p + "norm2.bias", {hidden})}, {named("n2")});
+    maker.node("MatMul", {named("n2"), weight(p + "up.weight", {hidden, 4 * hidden})}, {named("u")});
+    maker.node("Relu", {named("u")}, {named("ur")});
+    maker.node("MatMul", {named("ur"), weight(p + "down.weight", {4 * hidden, hidden})}, {named("d")});
+    maker.node("Add", {named("r1"), named("d")}, {"h" + std::to_string(i + 1)});
+  }
+  const std::string last = "h" + std::to_string(layers);
+  maker.node("LayerNormalization", {last, weight("final.weight", {hidden}), weight("final.bias", {hidden})}, {"f"});
+  maker.node("MatMul", {"f", weight("head.weight", {hidden, 4096})}, {"logits"});
+  maker.output("logits");
+  return maker;
+}
+
+TEST(Onnx, layers_are_found_by_name_and_equal_ones_shared) {
+  const auto graph = read(transformer(6, "model.layers"));
+  ASSERT_TRUE(graph) << to_string(graph.error());
+  ASSERT_EQ(graph->layers.size(), 3U);
+  EXPECT_EQ(graph->layers[1].name, "model.layers");
+  EXPECT_EQ(graph->repeat(LayerId(1)), 6);
+  EXPECT_EQ(products(graph->layers[1].forward), 8);
+  EXPECT_EQ(graph->layers[2].name, "head");
+  EXPECT_EQ(graph->edges.size(), 7U);
+  for (const LayerEdge& edge : graph->edges) EXPECT_EQ(edge.bytes.value(), 8 * 16 * 2);
+}
+
+TEST(Onnx, without_names_layers_are_found_by_their_repetition) {
+  const auto named = read(transformer(6, "model.layers"));
+  const auto graph = read(transformer(6, ""));
+  ASSERT_TRUE(graph) << to_string(graph.error());
+  const auto stack = std::ranges::max_element(graph->layers, {}, [&](const Layer& l) { return graph->repeat(LayerId(static_cast<std::size_t>(&l - graph->layers.data()))); });
+  const LayerId id(static_cast<std::size_t>(stack - graph->layers.begin()));
+  EXPECT_EQ(graph->repeat(id), 6);
+  EXPECT_EQ(products(stack->forward), 8);
+  EXPECT_EQ(stack->parameters, named->layers[1].parameters);
+  EXPECT_EQ(model_flops(*graph).backward, model_flops(*named).backward);
+}
+
+TEST(Onnx, tensor_parallelism_is_found_where_the_pattern_is) {
+  const OnnxMaker maker = transformer(3, "model.layers");
+  const auto one = read(maker);
+  for (const bool sequence : {false, true}) {
+    const auto two = read(maker, {.parallel = {2, sequence}});
+    ASSERT_TRUE(two) << to_string(two.error());
+    EXPECT_EQ(model_flops(*two).forward, model_flops(*one).forward);
+    EXPECT_EQ(two->layers[1].parameters, (one->layers[1].parameters - 4 * 16) / 2 + 4 * 16) << "norms stay whole";
+    const auto reductions = std::ranges::count_if(two->layers[1].forward.ops(), [](const Op& op) {
+      const auto* c = std::get_if<Collective>(&op.work);
+      return c != nullptr && c->kind != CollectiveKind::kNone;
+    });
+    EXPECT_EQ(reductions, sequence ? 4 : 2);
+  }
+  EXPECT_EQ(refusal(linear(), {.parallel = {2, false}}),
+            "--tensor-parallel: no product can be split by columns and closed by rows (the column-row pattern of tensor parallelism is "
+            "not in this graph; use width 1)");
+}
+
+TEST(Onnx, flash_attention_replaces_the_written_out_core) {
+  const auto eager = read(transformer(3, "model.layers"));
+  const auto flash = read(transformer(3, "model.layers"), {.attention = AttentionKind::kFlash});
+  ASSERT_TRUE(flash) << to_string(flash.error());
+  EXPECT_EQ(model_flops(*flash).forward, model_flops(*eager).forward);
+  EXPECT_LT(flash->layers[1].saved.none, eager->layers[1].saved.none);
+  const auto fused = std::ranges::count_if(flash->layers[1].forward.ops(), [](const Op& op) { return std::holds_alternative<Attention>(op.work); });
+  EXPECT_EQ(fused, 1);
+}
+
+struct Broken {
+  const char* what;
+  OnnxMaker maker;
+  std::string message;
+};
+
+TEST(Onnx, broken_models_are_refused_by_place) {
+  std::vector<Broken> cases;
+  const auto add = [&](const char* what, std::string message, const std::function<void(OnnxMaker&)>& breaking) {
+    OnnxMaker maker = linear();
+    breaking(maker);
+    cases.push_back({what, std::move(maker), std::move(message)});
+  };
+  add("old operator set", "opset_import: uses operator set 11; 13 is the oldest supported (export again with opset_version=13 or later)",
+      [](OnnxMaker& m) { m.model.mutable_opset_import(0)->set_version(11); });
+  add("no operator set", "opset_import: does not say which operator set it uses", [](OnnxMaker& m) { m.model.clear_opset_import(); });
+  add("no nodes", "has no nodes (it is not an ONNX model, or an empty one)", [](OnnxMaker& m) { m.model.mutable_graph()->clear_node(); });
+  add("dangling input", "node 'n1' (MatMul): reads 'ghost', which nothing makes", [](OnnxMaker& m) { m.model.mutable_graph()->mutable_node(0)->set_input(0, "ghost"); });
+  add("made twice", "node 'n2' (Relu): makes 'y', which is made already", [](OnnxMaker& m) { m.node("Relu", {"x"}, {"y"}); });
+  add("cycle", "node 'n2' (Add): lies on a cycle", [](OnnxMaker& m) {
+    m.node("Add", {"y", "b"}, {"a"});
+    m.node("Relu", {"a"}, {"b"});
+  });
+  add("shapes that do not fit", "node 'n1' (MatMul): the shape of 'y' is not in the file and does not follow from the node's inputs (run ONNX shape inference on the file before importing it)",
+      [](OnnxMaker& m) { m.model.mutable_graph()->mutable_initializer(0)->set_dims(0, 17); });
+  add("negative dimension", "tensor 'w': has a dimension of -5, which is not between 0 and 2^40", [](OnnxMaker& m) { m.model.mutable_graph()->mutable_initializer(0)->set_dims(0, -5); });
+  add("absurd dimension", "tensor 'w': has a dimension of 4611686018427387904, which is not between 0 and 2^40",
+      [](OnnxMaker& m) { m.model.mutable_graph()->mutable_initializer(0)->set_dims(1, std::int64_t{1} << 62); });
+  add("product of dimensions overflows", "node 'n1' (MatMul): gives 'y' more than 2^59 elements", [](OnnxMaker& m) {
+    auto* shape = m.model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
+    shape->mutable_dim(0)->set_dim_value(std::int64_t{1} << 40);
+    m.model.mutable_graph()->mutable_initializer(0)->set_dims(1, std::int64_t{1} << 20);
+  });
+  add("zero input", "input 'x': has a dimension of 0, which is not between 1 and 2^40",
+      [](OnnxMaker& m) { m.model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_value(0); });
+  add("no input shape", "input 'x': has no shape (export with the inputs' shapes)", [](OnnxMaker& m) { m.model.mutable_graph()->mutable_input(0)->clear_type(); });
+  add("unknown weight type", "tensor 'w': has the unknown element type 99", [](OnnxMaker& m) { m.model.mutable_graph()->mutable_initializer(0)->set_data_type(99); });
+  add("unknown operator without a shape", "node 'n2' (Mystery): the shape of 'z' is not in the file and does not follow from the node's inputs (run ONNX shape inference on the file before importing it)",
+      [](OnnxMaker& m) { m.node("Mystery", {"y"}, {"z"}); });
+  add("functions without end", "node '' (Loop1): its functions call each other without end", [](OnnxMaker& m) {
+    auto& function = *m.model.add_functions();
+    function.set_name("Loop1");
+    function.set_domain("local");
+    function.add_output("c");
+    auto& node = *function.add_node();
+    node.set_op_type("Loop1");
+    node.set_domain("local");
+    node.add_output("c");
+    m.node("Loop1", {"y"}, {"z"}).set_domain("local");
+  });
+  add("a product of nothing", "node 'n2' (Gemm): the shape of 'z' is not in the file and does not follow from the node's inputs (run ONNX shape inference on the file before importing it)",
+      [](OnnxMaker& m) { m.node("Gemm", {"y"}, {"z"}); });
+  for (const Broken& broken : cases) EXPECT_EQ(refusal(broken.maker), broken.message) << broken.what;
+}
+
+TEST(Onnx, what_the_file_fixes_the_options_cannot_change) {
+  OnnxMaker maker = transformer(2, "model.layers");
+  EXPECT_EQ(refusal(maker, {.microbatch = 4}), "input 'ids': the file fixes the batch at 1, not 4 (leave --microbatch out, or export with a dynamic batch)");
+  EXPECT_EQ(refusal(maker, {.sequence = 64}), "input 'ids': the file fixes the sequence at 8, not 64 (leave --seq out, or export with a dynamic sequence)");
+}
+
+TEST(Onnx, truncated_and_foreign_files_are_refused_at_every_length) {
+  const std::string whole = transformer(2, "model.layers").bytes();
+  const auto refuse = [](std::string_view bytes) {
+    const auto graph = parse_onnx(bytes, "m", {});
+    return graph ? std::string() : to_string(graph.error());
+  };
+  EXPECT_EQ(refuse(""), "is empty");
+  EXPECT_EQ(refuse("this is not an ONNX file"), "byte 1: a field has the unknown wire type 4 (it is not an ONNX file)");
+  EXPECT_EQ(refuse(whole.substr(0, whole.size() / 2)), "byte 5: a field reaches beyond the message that holds it (it is truncated or not an ONNX file)");
+  for (std::size_t length = 1; length < whole.size(); length += 7) static_cast<void>(refuse(whole.substr(0, length)));
+}
+
+TEST(Onnx, weights_inside_the_file_are_skipped) {
+  OnnxMaker maker = linear();
+  auto& weight = *maker.model.mutable_graph()->mutable_initializer(0);
+  weight.set_dims(1, 1 << 20);
+  weight.set_raw_data(std::string((std::size_t{1} << 20) * 16 * 2, 'w'));
+  const auto graph = read(maker);
+  ASSERT_TRUE(graph) << to_string(graph.error());
+  EXPECT_EQ(graph->parameters, 16 << 20);
+}
+
+TEST(Layers, the_first_number_in_a_path_counts_the_layers) {
+  EXPECT_EQ(layer_prefix("model.layers.3.mlp.weight"), "model.layers.3");
+  EXPECT_EQ(layer_prefix("/model/layers.3/mlp/MatMul"), "model.layers.3");
+  EXPECT_EQ(layer_prefix("encoder.block.0.layer.1.wi.weight"), "encoder.block.0");
+  EXPECT_EQ(layer_prefix("lm_head.weight"), "");
+  EXPECT_EQ(layer_prefix("12.weight"), "") << "a number alone names no stack";
+  EXPECT_EQ(layer_prefix("onnx::MatMul_123"), "");
+}
+
+TEST(Layers, the_longest_repetition_wins_and_the_shortest_period_among_equals) {
+  const auto find = [](std::vector<std::uint64_t> sequence) {
+    const Repetition r = longest_repetition(sequence);
+    return std::array{r.start, r.period, r.count};
+  };
+  EXPECT_EQ(find({9, 1, 2, 3, 1, 2, 3, 1, 2, 3, 8}), (std::array<std::size_t, 3>{1, 3, 3}));
+  EXPECT_EQ(find({1, 1, 1, 1}), (std::array<std::size_t, 3>{0, 1, 4}));
+  EXPECT_EQ(find({1, 2, 3, 4}), (std::array<std::size_t, 3>{0, 0, 0}));
+  EXPECT_EQ(find({}), (std::array<std::size_t, 3>{0, 0, 0}));
+}
+
+}  // namespace
+}  // namespace phaze::workload::onnx

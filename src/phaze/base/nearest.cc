@@ -22,7 +22,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
-  const std::size_t tolerated = std::max<std::size_t>(1, word.size() / 3);
+  const std::size_t tolerated = std::max<std::size_t>(1, (word.size() + 2) / 3);
   std::size_t best = tolerated + 1;
   std::string found;
   for (const std::string& candidate : candidates) {

@@ -1,13 +1,12 @@
 #include "phaze/cli/app.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "phaze/base/nearest.h"
 #include "phaze/cli/commands.h"
+#include "phaze/cli/flags.h"
 #include "phaze/cli/session.h"
 
 namespace phaze::cli {
@@ -37,21 +36,31 @@ Error explain(const CLI::App& root, const CLI::ParseError& error) {
     path += " " + app->get_name();
   }
   const std::string help = "see '" + path + " --help'";
-  if (error.get_name() == "ExtrasError") {
-    const auto extra = command.remaining(true);
-    const std::string word = extra.empty() ? "" : extra.front();
-    const auto known = words_of(root, command);
-    const std::string near = nearest(word, known);
-    return {"unexpected argument '" + word + "'", path, near.empty() ? help : "did you mean '" + near + "'?"};
+  // A word that is neither an option nor a command also leaves the command missing.
+  auto extra = root.remaining(true);
+  const std::string said = error.what();
+  const bool unexpected = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  const bool missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  if (extra.empty() && unexpected) extra.push_back(said.substr(said.rfind(' ') + 1));
+  if (!extra.empty() && (unexpected || missing)) {
+    const std::string near = nearest(extra.front(), words_of(root, command));
+    return {"unexpected argument '" + extra.front() + "'", path, near.empty() ? help : "did you mean '" + near + "'?"};
   }
-  if (error.get_name() == "RequiredError" && !command.get_subcommands({}).empty()) {
+  if (missing && !command.get_subcommands({}).empty()) {
     std::string names;
     for (const CLI::App* sub : command.get_subcommands({})) names += (names.empty() ? "" : ", ") + sub->get_name();
     return {"a command is missing", path, "one of: " + names};
   }
-  std::string text = error.what();
-  if (!text.empty() && text.back() == '\n') text.pop_back();
-  return {text, path, help};
+  return {said, path, help};
+}
+
+// Options of the whole program may stand behind any command, so every command's help mentions them.
+void mention_common_options(CLI::App& app) {
+  for (CLI::App* sub : app.get_subcommands({})) {
+    const std::string own = sub->get_footer();
+    sub->footer((own.empty() ? "" : own + "\n\n") + std::string("Everywhere: --json for programs, --log-level error|warning|info|debug."));
+    mention_common_options(*sub);
+  }
 }
 
 }  // namespace
@@ -84,13 +93,10 @@ int run(int argc, const char* const* argv) {
   app.require_subcommand(1);
   app.fallthrough();
   app.add_flag("--json", session.json, "Answer with one JSON document on standard output");
-  const std::map<std::string, LogLevel> levels = {{"error", LogLevel::kError},
-                                                  {"warning", LogLevel::kWarning},
-                                                  {"info", LogLevel::kInfo},
-                                                  {"debug", LogLevel::kDebug}};
   LogLevel level = LogLevel::kWarning;
-  app.add_option("--log-level", level, "What to report on standard error (default: warning)")
-      ->transform(CLI::CheckedTransformer(levels).description("{error,warning,info,debug}"));
+  add_choice<LogLevel>(app, "--log-level", level,
+                       {{"error", LogLevel::kError}, {"warning", LogLevel::kWarning}, {"info", LogLevel::kInfo}, {"debug", LogLevel::kDebug}},
+                       "What to report on standard error (default: warning)");
   app.footer(
       "Exit codes: 0 answered, 2 bad input, 3 infeasible, 130 stopped by Ctrl-C.\n"
       "Every command explains itself: phaze model --help, phaze model show --help.");
@@ -101,6 +107,7 @@ int run(int argc, const char* const* argv) {
   });
   add_model_command(app, session);
   add_completion_command(app, session);
+  mention_common_options(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {

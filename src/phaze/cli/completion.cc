@@ -1,12 +1,12 @@
 // Shell completion, made from the application itself so that it never falls behind.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "phaze/cli/commands.h"
+#include "phaze/cli/flags.h"
 #include "phaze/cli/session.h"
 #include "phaze/workload/zoo/zoo.h"
 
@@ -78,7 +78,7 @@ complete -o filenames -F _phaze phaze
 void add_completion_command(CLI::App& app, Session& session) {
   CLI::App& command = *app.add_subcommand("completion", "A completion script for your shell");
   const auto shell = std::make_shared<std::string>();
-  command.add_option("SHELL", *shell, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}));
+  command.add_option("SHELL", *shell, "bash or zsh")->required()->check(one_of({"bash", "zsh"}))->type_name("");
   command.footer("Load it with:  source <(phaze completion bash)");
   command.callback([shell, &app, &session] {
     std::string script = bash_script(app);

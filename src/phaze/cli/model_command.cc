@@ -1,12 +1,11 @@
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "phaze/base/nearest.h"
 #include "phaze/cli/commands.h"
+#include "phaze/cli/flags.h"
 #include "phaze/cli/model_options.h"
 #include "phaze/cli/output_file.h"
 #include "phaze/cli/session.h"
@@ -82,29 +81,23 @@ void ModelOptions::add_to(CLI::App& command) {
   command
       .add_option("MODEL", model, "A zoo name (see 'phaze model list'), a Hugging Face config.json, or an .onnx file")
       ->required();
-  command.add_option("--seq", workload.sequence, "Tokens per sample (default: the model's own)")
-      ->check(CLI::PositiveNumber);
-  command.add_option("--microbatch", workload.microbatch, "Samples per microbatch (default: 1)")
-      ->check(CLI::PositiveNumber);
-  command
-      .add_option("--tensor-parallel", workload.parallel.width,
-                  "Tensor-parallel width: ranks that share each layer (default: 1)")
-      ->check(CLI::PositiveNumber);
+  const auto count = [&](const std::string& name, std::int64_t& target, const std::string& help) {
+    command.add_option(name, target, help)->check(positive_whole_number())->type_name("N");
+  };
+  count("--seq", workload.sequence, "Tokens per sample (default: the model's own)");
+  count("--microbatch", workload.microbatch, "Samples per microbatch (default: 1)");
+  count("--tensor-parallel", workload.parallel.width, "Tensor-parallel width: ranks that share each layer (default: 1)");
   command.add_flag("--sequence-parallel", workload.parallel.sequence,
                    "Share norms, dropout and residuals out by tokens over those ranks");
-  const std::map<std::string, workload::AttentionKind> kinds = {{"eager", workload::AttentionKind::kEager},
-                                                                {"flash", workload::AttentionKind::kFlash}};
-  command
-      .add_option("--attention", workload.attention,
-                  "eager: scores are written out; flash: fused and tiled (default: eager)")
-      ->transform(CLI::CheckedTransformer(kinds).description("{eager,flash}"));
-  const std::map<std::string, workload::Recompute> policies = {{"none", workload::Recompute::kNone},
-                                                               {"selective", workload::Recompute::kSelective},
-                                                               {"full", workload::Recompute::kFull}};
-  command
-      .add_option("--recompute", recompute,
-                  "What runs again before the backward pass: nothing, the attention core, or the layer (default: none)")
-      ->transform(CLI::CheckedTransformer(policies).description("{none,selective,full}"));
+  using phaze::workload::AttentionKind;
+  add_choice<AttentionKind>(command, "--attention", workload.attention,
+                            {{"eager", AttentionKind::kEager}, {"flash", AttentionKind::kFlash}},
+                            "eager: scores are written out; flash: fused and tiled (default: eager)");
+  using phaze::workload::Recompute;
+  add_choice<Recompute>(
+      command, "--recompute", recompute,
+      {{"none", Recompute::kNone}, {"selective", Recompute::kSelective}, {"full", Recompute::kFull}},
+      "What runs again before the backward pass: nothing, the attention core, or the layer (default: none)");
   command.add_flag("--fuse", workload.fuse, "Fuse element-wise operators into the operator that feeds them");
 }
 
@@ -135,11 +128,12 @@ void add_model_command(CLI::App& app, Session& session) {
       *model.add_subcommand("graph", "A layer's operator graph, or the model's layers, as Graphviz");
   drawn->model.add_to(graph_command);
   graph_command.add_option("--layer", drawn->layer,
-                           "Which layer, by its name in 'phaze model show' (default: the graph of all layers)");
+                           "Which layer, by its name in 'phaze model show' (default: the graph of all layers)")->type_name("NAME");
   graph_command.add_option("--pass", drawn->pass, "forward or backward (default: forward)")
-      ->check(CLI::IsMember({"forward", "backward"}));
+      ->check(one_of({"forward", "backward"}))
+      ->type_name("forward|backward");
   graph_command.add_option("-o,--output", drawn->output,
-                           "FILE.dot or FILE.svg (default: Graphviz text on standard output)");
+                           "FILE.dot or FILE.svg (default: Graphviz text on standard output)")->type_name("FILE");
   graph_command.callback([drawn, &session] { draw(*drawn, session); });
 }
 

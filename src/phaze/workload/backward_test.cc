@@ -36,14 +36,16 @@ TEST(Backward, a_product_gives_independent_products_for_input_and_weight) {
   EXPECT_EQ(std::get<Gemm>(pass.graph.op(OpId(0)).work), (Gemm{.m = 8, .n = 16, .k = 32}));
   EXPECT_EQ(std::get<Gemm>(pass.graph.op(OpId(1)).work), (Gemm{.m = 16, .n = 32, .k = 8}));
   for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(pass.graph.predecessors(OpId(i)).empty()) << "all three only need dY";
-  EXPECT_EQ(pass.saved, std::vector<TensorId>{linear.x}) << "the weight's gradient reads the input; nothing else is kept";
+  EXPECT_EQ(pass.saved, std::vector<TensorId>{linear.x})
+      << "the weight's gradient reads the input; nothing else is kept";
 }
 
 TEST(Backward, a_tensor_with_two_readers_has_its_gradients_added) {
   Linear linear;
   const Work gelu = VectorWork{.op = VectorOp::kGelu, .rows = 8, .cols = 32};
   const TensorId a = linear.builder.emit("a", gelu, {linear.y}, {.elements = 256});
-  const TensorId sum = linear.builder.emit("sum", Work(VectorWork{.op = VectorOp::kAdd, .rows = 8, .cols = 32}), {a, linear.y}, {.elements = 256});
+  const TensorId sum = linear.builder.emit("sum", Work(VectorWork{.op = VectorOp::kAdd, .rows = 8, .cols = 32}),
+                                           {a, linear.y}, {.elements = 256});
   linear.builder.edit(sum).output = true;
   const BackwardPass pass = derive_backward(std::move(linear.builder).build());
   const auto list = names(pass.graph);
@@ -54,10 +56,12 @@ TEST(Backward, a_tensor_with_two_readers_has_its_gradients_added) {
 TEST(Backward, what_is_not_reached_by_a_gradient_costs_nothing) {
   OpGraphBuilder builder;
   const TensorId ids = builder.tensor({.elements = 8, .type = ElementType::kI64, .role = TensorRole::kConstant});
-  const TensorId mask = builder.emit("mask", Op{.work = VectorWork{.op = VectorOp::kCompare, .rows = 1, .cols = 8}, .type = ElementType::kBool},
-                                     {ids}, {.elements = 8, .type = ElementType::kBool});
+  const TensorId mask = builder.emit(
+      "mask", Op{.work = VectorWork{.op = VectorOp::kCompare, .rows = 1, .cols = 8}, .type = ElementType::kBool}, {ids},
+      {.elements = 8, .type = ElementType::kBool});
   const TensorId table = builder.tensor({.elements = 100 * 4, .role = TensorRole::kParameter});
-  const TensorId x = builder.emit("embed", Work(VectorWork{.op = VectorOp::kEmbedding, .rows = 8, .cols = 4}), {table, ids}, {.elements = 32});
+  const TensorId x = builder.emit("embed", Work(VectorWork{.op = VectorOp::kEmbedding, .rows = 8, .cols = 4}),
+                                  {table, ids}, {.elements = 32});
   builder.edit(x).output = true;
   static_cast<void>(mask);
   const BackwardPass pass = derive_backward(std::move(builder).build());
@@ -68,8 +72,10 @@ TEST(Backward, what_is_not_reached_by_a_gradient_costs_nothing) {
 TEST(Backward, softmax_and_dropout_keep_output_and_mask) {
   OpGraphBuilder builder;
   const TensorId x = builder.tensor({.elements = 64, .role = TensorRole::kInput});
-  const TensorId p = builder.emit("softmax", Work(VectorWork{.op = VectorOp::kSoftmax, .rows = 8, .cols = 8}), {x}, {.elements = 64});
-  const std::array dropped = {builder.tensor({.elements = 64, .output = true}), builder.tensor({.elements = 64, .type = ElementType::kBool})};
+  const TensorId p =
+      builder.emit("softmax", Work(VectorWork{.op = VectorOp::kSoftmax, .rows = 8, .cols = 8}), {x}, {.elements = 64});
+  const std::array dropped = {builder.tensor({.elements = 64, .output = true}),
+                              builder.tensor({.elements = 64, .type = ElementType::kBool})};
   builder.op("dropout", Op{.work = VectorWork{.op = VectorOp::kDropout, .rows = 8, .cols = 8}}, std::array{p}, dropped);
   const OpGraph forward = std::move(builder).build();
   const BackwardPass pass = derive_backward(forward);
@@ -84,9 +90,11 @@ TEST(Backward, sharing_storage_is_kept_once) {
   std::vector<TensorId> parts;
   for (const char* name : {"q", "k"}) {
     const TensorId w = builder.tensor({.elements = 16 * 16, .role = TensorRole::kParameter});
-    parts.push_back(builder.emit(name, Work(Gemm{.m = 8, .n = 16, .k = 16}), {name[0] == 'q' ? x : seen, w}, {.elements = 128}));
+    parts.push_back(
+        builder.emit(name, Work(Gemm{.m = 8, .n = 16, .k = 16}), {name[0] == 'q' ? x : seen, w}, {.elements = 128}));
   }
-  const TensorId sum = builder.emit("sum", Work(VectorWork{.op = VectorOp::kAdd, .rows = 8, .cols = 16}), {parts[0], parts[1]}, {.elements = 128});
+  const TensorId sum = builder.emit("sum", Work(VectorWork{.op = VectorOp::kAdd, .rows = 8, .cols = 16}),
+                                    {parts[0], parts[1]}, {.elements = 128});
   builder.edit(sum).output = true;
   const BackwardPass pass = derive_backward(std::move(builder).build());
   EXPECT_EQ(pass.saved, std::vector<TensorId>{x});
@@ -104,7 +112,8 @@ TEST(Backward, random_graphs_have_consistent_gradients) {
     std::vector<bool> live(forward.size());
     std::vector<bool> reads(forward.tensor_count());
     for (std::size_t i = forward.size(); i-- > 0;) {
-      for (const TensorId out : forward.outputs(OpId(i))) live[i] = live[i] || forward.tensor(out).output || reads[out.index()];
+      for (const TensorId out : forward.outputs(OpId(i)))
+        live[i] = live[i] || forward.tensor(out).output || reads[out.index()];
       if (!live[i]) continue;
       for (const TensorId in : forward.inputs(OpId(i))) reads[in.index()] = true;
     }

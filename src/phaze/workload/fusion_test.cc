@@ -18,7 +18,8 @@ TEST(Fusion, an_activation_joins_the_product_that_feeds_it) {
   const TensorId x = builder.tensor({.elements = 8 * 16, .role = TensorRole::kInput});
   const TensorId w = builder.tensor({.elements = 16 * 32, .role = TensorRole::kParameter});
   const TensorId y = builder.emit("fc", Work(Gemm{.m = 8, .n = 32, .k = 16}), {x, w}, {.elements = 256});
-  const TensorId z = builder.emit("gelu", Work(VectorWork{.op = VectorOp::kGelu, .rows = 8, .cols = 32}), {y}, {.elements = 256, .output = true});
+  const TensorId z = builder.emit("gelu", Work(VectorWork{.op = VectorOp::kGelu, .rows = 8, .cols = 32}), {y},
+                                  {.elements = 256, .output = true});
   static_cast<void>(z);
   const OpGraph graph = std::move(builder).build();
   const OpGraph fused = fuse(graph);
@@ -37,7 +38,8 @@ TEST(Fusion, a_result_with_two_readers_stays_apart) {
   const Work gelu = VectorWork{.op = VectorOp::kGelu, .rows = 8, .cols = 32};
   const TensorId a = builder.emit("a", gelu, {x}, {.elements = 256});
   const TensorId b = builder.emit("b", gelu, {a}, {.elements = 256});
-  builder.emit("c", Work(VectorWork{.op = VectorOp::kAdd, .rows = 8, .cols = 32}), {a, b}, {.elements = 256, .output = true});
+  builder.emit("c", Work(VectorWork{.op = VectorOp::kAdd, .rows = 8, .cols = 32}), {a, b},
+               {.elements = 256, .output = true});
   const OpGraph fused = fuse(std::move(builder).build());
   EXPECT_EQ(fused.size(), 2U) << "a feeds b and c; b and c fuse";
 }
@@ -45,8 +47,10 @@ TEST(Fusion, a_result_with_two_readers_stays_apart) {
 TEST(Fusion, statistics_along_rows_do_not_fuse) {
   OpGraphBuilder builder;
   const TensorId x = builder.tensor({.elements = 256, .role = TensorRole::kInput});
-  const TensorId a = builder.emit("a", Work(VectorWork{.op = VectorOp::kGelu, .rows = 8, .cols = 32}), {x}, {.elements = 256});
-  builder.emit("s", Work(VectorWork{.op = VectorOp::kSoftmax, .rows = 8, .cols = 32}), {a}, {.elements = 256, .output = true});
+  const TensorId a =
+      builder.emit("a", Work(VectorWork{.op = VectorOp::kGelu, .rows = 8, .cols = 32}), {x}, {.elements = 256});
+  builder.emit("s", Work(VectorWork{.op = VectorOp::kSoftmax, .rows = 8, .cols = 32}), {a},
+               {.elements = 256, .output = true});
   EXPECT_EQ(fuse(std::move(builder).build()).size(), 2U);
 }
 

@@ -24,8 +24,10 @@ TensorId input(OpGraphBuilder& builder, std::int64_t elements) {
 TEST(OpGraph, predecessors_and_successors_follow_the_tensors) {
   OpGraphBuilder builder;
   const TensorId x = input(builder, 8);
-  const TensorId a = builder.emit("a", Work(VectorWork{.op = VectorOp::kGelu, .rows = 2, .cols = 4}), {x}, {.elements = 8});
-  const TensorId b = builder.emit("b", Work(VectorWork{.op = VectorOp::kAdd, .rows = 2, .cols = 4}), {a, a}, {.elements = 8});
+  const TensorId a =
+      builder.emit("a", Work(VectorWork{.op = VectorOp::kGelu, .rows = 2, .cols = 4}), {x}, {.elements = 8});
+  const TensorId b =
+      builder.emit("b", Work(VectorWork{.op = VectorOp::kAdd, .rows = 2, .cols = 4}), {a, a}, {.elements = 8});
   builder.emit("c", Work(VectorWork{.op = VectorOp::kAdd, .rows = 2, .cols = 4}), {a, b}, {.elements = 8});
   const OpGraph graph = std::move(builder).build();
   ASSERT_TRUE(validate(graph));
@@ -53,7 +55,8 @@ TEST(OpGraph, hash_and_equality_see_every_size) {
     OpGraphBuilder builder;
     const TensorId x = builder.tensor({.elements = 64, .type = type, .role = TensorRole::kInput});
     const TensorId w = builder.tensor({.elements = 8 * n, .type = type, .role = TensorRole::kParameter});
-    builder.emit("y", Op{.work = Gemm{.m = 8, .n = n, .k = 8}, .type = type}, {x, w}, {.elements = 8 * n, .type = type});
+    builder.emit("y", Op{.work = Gemm{.m = 8, .n = n, .k = 8}, .type = type}, {x, w},
+                 {.elements = 8 * n, .type = type});
     return std::move(builder).build();
   };
   const OpGraph base = make(4, ElementType::kBf16);
@@ -102,7 +105,8 @@ TEST(OpGraph, inconsistent_sizes_are_refused) {
   }
   {
     OpGraphBuilder builder;
-    builder.emit("y", Work(VectorWork{.op = VectorOp::kGelu, .rows = 2, .cols = 3}), {input(builder, 6)}, {.elements = 5});
+    builder.emit("y", Work(VectorWork{.op = VectorOp::kGelu, .rows = 2, .cols = 3}), {input(builder, 6)},
+                 {.elements = 5});
     EXPECT_EQ(refusal(std::move(builder)), "operator 0 'y': works on 6 elements but makes 5");
   }
   {
@@ -112,8 +116,8 @@ TEST(OpGraph, inconsistent_sizes_are_refused) {
   }
   {
     OpGraphBuilder builder;
-    builder.emit("y", Work(VectorWork{.op = VectorOp::kCopy, .rows = 1, .cols = std::int64_t{1} << 61}), {input(builder, 1)},
-                 {.elements = std::int64_t{1} << 61});
+    builder.emit("y", Work(VectorWork{.op = VectorOp::kCopy, .rows = 1, .cols = std::int64_t{1} << 61}),
+                 {input(builder, 1)}, {.elements = std::int64_t{1} << 61});
     EXPECT_EQ(refusal(std::move(builder)), "operator 0 'y': has a tensor of more than 2^62 bytes");
   }
 }
@@ -130,7 +134,8 @@ TEST(OpGraph, a_tensor_is_made_once_and_by_someone) {
   }
   {
     OpGraphBuilder builder;
-    builder.emit("y", Work(VectorWork{.op = VectorOp::kCopy, .rows = 1, .cols = 4}), {builder.tensor({.elements = 4})}, {.elements = 4});
+    builder.emit("y", Work(VectorWork{.op = VectorOp::kCopy, .rows = 1, .cols = 4}), {builder.tensor({.elements = 4})},
+                 {.elements = 4});
     EXPECT_EQ(refusal(std::move(builder)), "operator 0 'y': reads tensor 0, which nothing makes");
   }
 }
@@ -140,7 +145,8 @@ TEST(OpGraph, subgraph_keeps_the_chosen_operators_and_their_order) {
     const OpGraph graph = random_layer(seed);
     const auto keep = std::make_unique<bool[]>(graph.size());
     std::size_t kept = 0;
-    for (std::size_t i = 0; i < graph.size(); ++i) kept += static_cast<std::size_t>(keep[i] = (seed >> (i % 8)) % 2 == 0);
+    for (std::size_t i = 0; i < graph.size(); ++i)
+      kept += static_cast<std::size_t>(keep[i] = (seed >> (i % 8)) % 2 == 0);
     const OpGraph part = subgraph(graph, std::span<const bool>(keep.get(), graph.size()));
     EXPECT_EQ(part.size(), kept);
     EXPECT_TRUE(validate(part)) << "seed " << seed;
@@ -151,7 +157,8 @@ TEST(OpGraph, saturated_totals_are_refused) {
   OpGraphBuilder builder;
   const std::int64_t big = std::int64_t{1} << 21;
   const TensorId a = input(builder, big * big);
-  for (const char* name : {"p", "q"}) builder.emit(name, Work(Gemm{.m = big, .n = big, .k = big}), {a, a}, {.elements = big * big});
+  for (const char* name : {"p", "q"})
+    builder.emit(name, Work(Gemm{.m = big, .n = big, .k = big}), {a, a}, {.elements = big * big});
   EXPECT_EQ(refusal(std::move(builder)), "operator 0 'p': needs more than 2^62 operations");
 }
 

@@ -29,7 +29,8 @@ double matrix_flops_of_joint_graph(const nlohmann::json& joint) {
   double sum = 0;
   for (const auto& node : joint.at("nodes")) {
     const std::string target = node.at("target");
-    if (!target.starts_with("aten.mm") && !target.starts_with("aten.addmm") && !target.starts_with("aten.bmm")) continue;
+    if (!target.starts_with("aten.mm") && !target.starts_with("aten.addmm") && !target.starts_with("aten.bmm"))
+      continue;
     const auto& operands = node.at("args");
     const auto& left = nodes.at(operands.at(operands.size() - 2).at("node")).at("out").at("shape");
     double flops = 2 * left.back().get<double>();
@@ -44,7 +45,8 @@ class Reference : public ::testing::TestWithParam<const char*> {};
 TEST_P(Reference, config_and_onnx_do_the_matrix_work_of_autograd) {
   const auto folder = reference_folder();
   const std::string name = GetParam();
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no reference graphs at " << folder << "; set PHAZE_REFERENCE to the folder that holds them";
+  if (!std::filesystem::exists(folder))
+    GTEST_SKIP() << "no reference graphs at " << folder << "; set PHAZE_REFERENCE to the folder that holds them";
   std::ifstream file(folder / (name + ".joint.json"));
   const auto joint = nlohmann::json::parse(file);
   const double expected = matrix_flops_of_joint_graph(joint);
@@ -64,15 +66,19 @@ class OnnxAgainstConfig : public ::testing::TestWithParam<const char*> {};
 TEST_P(OnnxAgainstConfig, have_the_same_work_layers_and_block_parameters) {
   const auto folder = reference_folder();
   const std::string name = GetParam();
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no reference graphs at " << folder << "; set PHAZE_REFERENCE to the folder that holds them";
+  if (!std::filesystem::exists(folder))
+    GTEST_SKIP() << "no reference graphs at " << folder << "; set PHAZE_REFERENCE to the folder that holds them";
   for (const std::int64_t width : {1, 2, 4}) {
     const auto onnx = load(folder / (name + ".onnx"), {.parallel = {width, false}});
     ASSERT_TRUE(onnx) << to_string(onnx.error());
-    const auto config = load(folder / (name + ".config.json"), {.sequence = onnx->sequence, .microbatch = onnx->microbatch, .parallel = {width, false}});
+    const auto config = load(folder / (name + ".config.json"),
+                             {.sequence = onnx->sequence, .microbatch = onnx->microbatch, .parallel = {width, false}});
     ASSERT_TRUE(config) << to_string(config.error());
     const auto ratio = [](Flops a, Flops b) { return static_cast<double>(a.value()) / static_cast<double>(b.value()); };
-    EXPECT_NEAR(ratio(model_flops(*onnx).forward, model_flops(*config).forward), 1.0, 0.005) << name << " width " << width;
-    EXPECT_NEAR(ratio(model_flops(*onnx).backward, model_flops(*config).backward), 1.0, 0.005) << name << " width " << width;
+    EXPECT_NEAR(ratio(model_flops(*onnx).forward, model_flops(*config).forward), 1.0, 0.005)
+        << name << " width " << width;
+    EXPECT_NEAR(ratio(model_flops(*onnx).backward, model_flops(*config).backward), 1.0, 0.005)
+        << name << " width " << width;
     EXPECT_TRUE(onnx->warnings.empty()) << onnx->warnings[0];
     // The deepest stack has as many layers in both, with the same weights.
     const auto deepest = [](const LayerGraph& graph) {
@@ -85,7 +91,8 @@ TEST_P(OnnxAgainstConfig, have_the_same_work_layers_and_block_parameters) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Exports, OnnxAgainstConfig, ::testing::Values("gpt3-175b-2l", "llama3-70b-2l", "t5-large-4l", "bert-large-24l"));
+INSTANTIATE_TEST_SUITE_P(Exports, OnnxAgainstConfig,
+                         ::testing::Values("gpt3-175b-2l", "llama3-70b-2l", "t5-large-4l", "bert-large-24l"));
 
 }  // namespace
 }  // namespace phaze::workload

@@ -25,22 +25,30 @@ OpGraph random_layer(std::uint64_t seed, int most_ops) {
     const auto vector = [&](VectorOp op) { return Work(VectorWork{.op = op, .rows = kRows, .cols = kCols}); };
     const Tensor result{.elements = kElements};
     switch (pick(0, 8)) {
-      case 0: made.push_back(builder.emit(name, Work(Gemm{.m = kRows, .n = kCols, .k = kCols}), {any(), weight(kCols * kCols)}, result)); break;
+      case 0:
+        made.push_back(
+            builder.emit(name, Work(Gemm{.m = kRows, .n = kCols, .k = kCols}), {any(), weight(kCols * kCols)}, result));
+        break;
       case 1:
-        made.push_back(builder.emit(name, Work(Gemm{.m = kRows, .n = kCols, .k = kCols}), {any(), weight(kCols * kCols), weight(kCols)}, result));
+        made.push_back(builder.emit(name, Work(Gemm{.m = kRows, .n = kCols, .k = kCols}),
+                                    {any(), weight(kCols * kCols), weight(kCols)}, result));
         break;
       case 2: {  // rows x rows scores, then back
-        const TensorId scores = builder.emit(name + ".scores", Work(Gemm{.m = kRows, .n = kRows, .k = kCols}), {any(), any()},
-                                             {.elements = kRows * kRows});
-        made.push_back(builder.emit(name + ".back", Work(Gemm{.m = kRows, .n = kCols, .k = kRows}), {scores, any()}, result));
+        const TensorId scores = builder.emit(name + ".scores", Work(Gemm{.m = kRows, .n = kRows, .k = kCols}),
+                                             {any(), any()}, {.elements = kRows * kRows});
+        made.push_back(
+            builder.emit(name + ".back", Work(Gemm{.m = kRows, .n = kCols, .k = kRows}), {scores, any()}, result));
         break;
       }
       case 3: made.push_back(builder.emit(name, vector(VectorOp::kGelu), {any()}, result)); break;
       case 4: made.push_back(builder.emit(name, vector(VectorOp::kAdd), {any(), any()}, result)); break;
       case 5: made.push_back(builder.emit(name, vector(VectorOp::kMul), {any(), any()}, result)); break;
-      case 6: made.push_back(builder.emit(name, vector(VectorOp::kLayerNorm), {any(), weight(kCols), weight(kCols)}, result)); break;
+      case 6:
+        made.push_back(builder.emit(name, vector(VectorOp::kLayerNorm), {any(), weight(kCols), weight(kCols)}, result));
+        break;
       case 7: {
-        const std::array outputs = {builder.tensor(result), builder.tensor({.elements = kElements, .type = ElementType::kBool})};
+        const std::array outputs = {builder.tensor(result),
+                                    builder.tensor({.elements = kElements, .type = ElementType::kBool})};
         builder.op(name, Op{.work = vector(VectorOp::kDropout)}, std::array{any()}, outputs);
         made.push_back(outputs[0]);
         break;

@@ -7,8 +7,8 @@
 
 namespace phaze::workload::testing {
 
-// A layer of up to `most_ops` operators on an input of [rows, cols]: products with weights and with activations, element-wise
-// operators with one and two operands, norms, softmax, dropout, views.
+// A layer of up to `most_ops` operators on an input of [rows, cols]: products with weights and with activations,
+// element-wise operators with one and two operands, norms, softmax, dropout, views.
 OpGraph random_layer(std::uint64_t seed, int most_ops = 14);
 
 // reachable[i][j]: operator j lies behind operator i.

@@ -52,7 +52,8 @@ TEST(Zoo, every_entry_has_its_published_number_of_parameters) {
 
 // Korthikanti et al. 2022, equations 1 to 6: the whole family of published formulas, exactly.
 TEST(Build, gpt_layers_follow_the_published_formulas_exactly) {
-  for (const char* name : {"gpt2-xl", "megatron-gpt2-2.5b", "megatron-gpt2-8.3b", "gpt3-175b", "megatron-22b", "megatron-530b", "megatron-1t"}) {
+  for (const char* name : {"gpt2-xl", "megatron-gpt2-2.5b", "megatron-gpt2-8.3b", "gpt3-175b", "megatron-22b",
+                           "megatron-530b", "megatron-1t"}) {
     const TransformerConfig config = zoo(name);
     const std::int64_t h = config.hidden, a = config.heads, s = config.default_sequence;
     for (const std::int64_t b : {1, 2, 4})
@@ -68,8 +69,10 @@ TEST(Build, gpt_layers_follow_the_published_formulas_exactly) {
           const std::int64_t sbh = s * b * h;
           const std::int64_t core = 5 * a * s * s * b / t;
           const std::int64_t rest = sequence ? 34 * sbh / t : 10 * sbh + 24 * sbh / t;
-          EXPECT_EQ(block.saved.none.value(), rest + core) << name << " b " << b << " t " << t << " sequence " << sequence;
-          EXPECT_EQ(block.saved.selective.value(), rest) << name << " b " << b << " t " << t << " sequence " << sequence;
+          EXPECT_EQ(block.saved.none.value(), rest + core)
+              << name << " b " << b << " t " << t << " sequence " << sequence;
+          EXPECT_EQ(block.saved.selective.value(), rest)
+              << name << " b " << b << " t " << t << " sequence " << sequence;
           EXPECT_EQ(block.saved.full.value(), 2 * sbh) << name;
         }
   }
@@ -99,15 +102,18 @@ TEST(Build, all_models_are_valid_under_all_options) {
         for (const bool fuse : {false, true})
           for (const AttentionKind attention : {AttentionKind::kEager, AttentionKind::kFlash}) {
             const auto graph = build(config, {.parallel = {width, sequence}, .attention = attention, .fuse = fuse});
-            if (config.heads % width != 0 || config.kv_heads % width != 0 || (sequence && config.default_sequence % width != 0)) {
+            if (config.heads % width != 0 || config.kv_heads % width != 0 ||
+                (sequence && config.default_sequence % width != 0)) {
               EXPECT_FALSE(graph) << name << " width " << width;
               continue;
             }
             ASSERT_TRUE(graph) << name << " width " << width << ": " << to_string(graph.error());
             EXPECT_EQ(graph->parameters, plain->parameters) << name;
             EXPECT_EQ(graph->nodes.size(), plain->nodes.size());
-            const double ratio = static_cast<double>(model_flops(*graph).forward.value()) / static_cast<double>(model_flops(*plain).forward.value());
-            // Weights that are not divided (patches, pooler) are computed by every rank, and vocabularies are rounded up.
+            const double ratio = static_cast<double>(model_flops(*graph).forward.value()) /
+                                 static_cast<double>(model_flops(*plain).forward.value());
+            // Weights that are not divided (patches, pooler) are computed by every rank, and vocabularies are rounded
+            // up.
             EXPECT_NEAR(ratio, 1.0, 0.05) << name << " width " << width;
             for (const Layer& l : graph->layers) {
               EXPECT_LE(l.saved.selective, l.saved.none) << name << " " << l.name;
@@ -243,7 +249,8 @@ TEST(Build, the_sum_over_layers_is_the_model) {
   for (const std::string& name : zoo_names()) {
     const auto graph = build(zoo(name), {});
     std::int64_t sum = 0;
-    for (std::size_t i = 0; i < graph->layers.size(); ++i) sum += graph->layers[i].parameters * graph->repeat(LayerId(i));
+    for (std::size_t i = 0; i < graph->layers.size(); ++i)
+      sum += graph->layers[i].parameters * graph->repeat(LayerId(i));
     EXPECT_EQ(sum, graph->parameters) << name;
   }
 }
@@ -270,19 +277,24 @@ TEST(Build, refuses_what_does_not_fit) {
     const auto graph = build(zoo(name), options);
     return graph ? std::string("accepted") : to_string(graph.error());
   };
-  EXPECT_EQ(message("gpt2-xl", {.parallel = {8, false}}),
-            "--tensor-parallel: width 8 does not divide the 25 attention heads of 'gpt2-xl' (widths that do: 1, 5, 25)");
-  EXPECT_EQ(message("llama3-70b", {.parallel = {16, false}}),
-            "--tensor-parallel: width 16 does not divide the 8 key-value heads of 'llama3-70b' (widths that do: 1, 2, 4, 8)");
+  EXPECT_EQ(
+      message("gpt2-xl", {.parallel = {8, false}}),
+      "--tensor-parallel: width 8 does not divide the 25 attention heads of 'gpt2-xl' (widths that do: 1, 5, 25)");
+  EXPECT_EQ(
+      message("llama3-70b", {.parallel = {16, false}}),
+      "--tensor-parallel: width 16 does not divide the 8 key-value heads of 'llama3-70b' (widths that do: 1, 2, 4, 8)");
   EXPECT_EQ(message("gpt2-xl", {.sequence = 2048}),
             "--seq: 2048 tokens are more than the 1024 positions that 'gpt2-xl' has learned (use at most 1024)");
   EXPECT_EQ(message("vit-large", {.sequence = 512}),
             "--seq: the sequence of 'vit-large' is its 197 patches and class token, not 512 (leave --seq out)");
   EXPECT_EQ(message("llama2-7b", {.sequence = 1001, .parallel = {2, true}}),
-            "--sequence-parallel: width 2 does not divide the 1001 tokens of the sequence (choose a --seq that it divides, or leave "
+            "--sequence-parallel: width 2 does not divide the 1001 tokens of the sequence (choose a --seq that it "
+            "divides, or leave "
             "--sequence-parallel out)");
-  EXPECT_EQ(message("llama2-7b", {.sequence = 1 << 27}), "--seq: a sequence of 134217728 tokens is not between 1 and 67108864");
-  EXPECT_NE(message("llama3-405b", {.sequence = 1 << 26, .microbatch = 1 << 20}).find("more than 2^62"), std::string::npos);
+  EXPECT_EQ(message("llama2-7b", {.sequence = 1 << 27}),
+            "--seq: a sequence of 134217728 tokens is not between 1 and 67108864");
+  EXPECT_NE(message("llama3-405b", {.sequence = 1 << 26, .microbatch = 1 << 20}).find("more than 2^62"),
+            std::string::npos);
 }
 
 }  // namespace

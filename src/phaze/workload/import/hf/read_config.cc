@@ -36,6 +36,8 @@ Result<nlohmann::json> parse(std::string_view text) {
     const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
     const auto line = 1 + std::count(text.begin(), end, '\n');
     return Error{"is not valid JSON", fmt::format("line {}", line), fmt::format("stopped at byte {}", error.byte)};
+  } catch (const nlohmann::json::exception&) {
+    return Error{"holds a number that is too large", "", "no size of a model needs it"};
   }
 }
 

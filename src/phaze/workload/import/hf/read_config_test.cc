@@ -13,13 +13,23 @@ namespace {
 using nlohmann::json;
 
 json llama() {
-  return {{"model_type", "llama"}, {"architectures", {"LlamaForCausalLM"}}, {"vocab_size", 32000}, {"hidden_size", 512},
-          {"intermediate_size", 1376}, {"num_hidden_layers", 4}, {"num_attention_heads", 8}, {"num_key_value_heads", 2},
-          {"max_position_embeddings", 4096}, {"hidden_act", "silu"}, {"rms_norm_eps", 1e-6}, {"rope_theta", 10000.0}};
+  return {{"model_type", "llama"},
+          {"architectures", {"LlamaForCausalLM"}},
+          {"vocab_size", 32000},
+          {"hidden_size", 512},
+          {"intermediate_size", 1376},
+          {"num_hidden_layers", 4},
+          {"num_attention_heads", 8},
+          {"num_key_value_heads", 2},
+          {"max_position_embeddings", 4096},
+          {"hidden_act", "silu"},
+          {"rms_norm_eps", 1e-6},
+          {"rope_theta", 10000.0}};
 }
 
 json gpt2() {
-  return {{"model_type", "gpt2"}, {"vocab_size", 50257}, {"n_embd", 768}, {"n_layer", 12}, {"n_head", 12}, {"n_positions", 1024}};
+  return {{"model_type", "gpt2"}, {"vocab_size", 50257}, {"n_embd", 768},
+          {"n_layer", 12},        {"n_head", 12},        {"n_positions", 1024}};
 }
 
 std::string refusal(const json& config) {
@@ -37,7 +47,8 @@ json without(json config, const char* key) {
   return config;
 }
 
-constexpr const char* kFamilies = "known: bert, falcon, gemma2, gpt2, gpt_neox, llama, megatron-bert, mistral, opt, phi3, qwen2, t5, vit";
+constexpr const char* kFamilies =
+    "known: bert, falcon, gemma2, gpt2, gpt_neox, llama, megatron-bert, mistral, opt, phi3, qwen2, t5, vit";
 
 struct Broken {
   const char* what;
@@ -47,39 +58,86 @@ struct Broken {
 
 TEST(HuggingFace, broken_configurations_are_refused_by_key) {
   const std::vector<Broken> cases = {
-      {"unknown family", with(llama(), "model_type", "mamba"), std::string("key 'model_type': unknown architecture 'mamba' (") + kFamilies + ")"},
+      {"unknown family", with(llama(), "model_type", "mamba"),
+       std::string("key 'model_type': unknown architecture 'mamba' (") + kFamilies + ")"},
       {"no family", {{"hidden_size", 8}}, std::string("key 'model_type': missing (") + kFamilies + ")"},
-      {"unknown class", {{"architectures", {"MambaForCausalLM"}}}, std::string("key 'architectures': unknown architecture 'MambaForCausalLM' (") + kFamilies + ")"},
+      {"unknown class",
+       {{"architectures", {"MambaForCausalLM"}}},
+       std::string("key 'architectures': unknown architecture 'MambaForCausalLM' (") + kFamilies + ")"},
       {"untrainable head", with(llama(), "architectures", {"LlamaForSequenceClassification"}),
-       "key 'architectures': cannot train a 'LlamaForSequenceClassification' (known for this model_type: LlamaForCausalLM, LlamaModel)"},
-      {"missing size", without(llama(), "hidden_size"), "key 'hidden_size': missing (the graph cannot be built without it)"},
-      {"null size", with(llama(), "vocab_size", nullptr), "key 'vocab_size': missing (the graph cannot be built without it)"},
+       "key 'architectures': cannot train a 'LlamaForSequenceClassification' (known for this model_type: "
+       "LlamaForCausalLM, LlamaModel)"},
+      {"missing size", without(llama(), "hidden_size"),
+       "key 'hidden_size': missing (the graph cannot be built without it)"},
+      {"null size", with(llama(), "vocab_size", nullptr),
+       "key 'vocab_size': missing (the graph cannot be built without it)"},
       {"zero", with(llama(), "num_hidden_layers", 0), "key 'num_hidden_layers': 0 is not between 1 and 2147483648"},
       {"negative", with(llama(), "hidden_size", -512), "key 'hidden_size': -512 is not between 1 and 2147483648"},
       {"absurd", with(llama(), "hidden_size", 1e18), "key 'hidden_size': 1e+18 is not between 1 and 2147483648"},
       {"fraction", with(llama(), "hidden_size", 512.5), "key 'hidden_size': 512.5 is not a whole number"},
-      {"text for a number", with(llama(), "hidden_size", "512"), "key 'hidden_size': \"512\" is not a number (give a positive whole number)"},
-      {"list for a number", with(llama(), "hidden_size", {512}), "key 'hidden_size': [512] is not a number (give a positive whole number)"},
-      {"heads do not divide", with(llama(), "num_attention_heads", 7), "key 'hidden_size': 512 is not a multiple of 'num_attention_heads', which is 7"},
-      {"kv heads do not divide", with(llama(), "num_key_value_heads", 3), "key 'num_attention_heads': 8 is not a multiple of 'num_key_value_heads', which is 3"},
-      {"more kv heads than heads", with(llama(), "num_key_value_heads", 16), "key 'num_attention_heads': 8 is not a multiple of 'num_key_value_heads', which is 16"},
-      {"odd rotary", with(llama(), "head_dim", 63), "key 'head_dim': rotary positions need an even head dimension, not 63"},
+      {"text for a number", with(llama(), "hidden_size", "512"),
+       "key 'hidden_size': \"512\" is not a number (give a positive whole number)"},
+      {"list for a number", with(llama(), "hidden_size", {512}),
+       "key 'hidden_size': [512] is not a number (give a positive whole number)"},
+      {"heads do not divide", with(llama(), "num_attention_heads", 7),
+       "key 'hidden_size': 512 is not a multiple of 'num_attention_heads', which is 7"},
+      {"kv heads do not divide", with(llama(), "num_key_value_heads", 3),
+       "key 'num_attention_heads': 8 is not a multiple of 'num_key_value_heads', which is 3"},
+      {"more kv heads than heads", with(llama(), "num_key_value_heads", 16),
+       "key 'num_attention_heads': 8 is not a multiple of 'num_key_value_heads', which is 16"},
+      {"odd rotary", with(llama(), "head_dim", 63),
+       "key 'head_dim': rotary positions need an even head dimension, not 63"},
       {"unknown activation", with(llama(), "hidden_act", "sine"),
-       "key 'hidden_act': unknown activation 'sine' (known: gelu, gelu_new, gelu_fast, gelu_python, gelu_pytorch_tanh, quick_gelu, relu, silu, swish, tanh, sigmoid)"},
-      {"flag that is none", with(llama(), "tie_word_embeddings", "yes"), "key 'tie_word_embeddings': \"yes\" is neither true nor false"},
+       "key 'hidden_act': unknown activation 'sine' (known: gelu, gelu_new, gelu_fast, gelu_python, gelu_pytorch_tanh, "
+       "quick_gelu, relu, silu, swish, tanh, sigmoid)"},
+      {"flag that is none", with(llama(), "tie_word_embeddings", "yes"),
+       "key 'tie_word_embeddings': \"yes\" is neither true nor false"},
       {"dropout of one", with(gpt2(), "resid_pdrop", 1.0), "key 'resid_pdrop': 1.0 is not a probability below 1"},
-      {"gpt2 without layers", without(gpt2(), "n_layer"), "key 'n_layer': missing (the graph cannot be built without it)"},
-      {"gpt2 without positions", without(gpt2(), "n_positions"), "key 'n_positions' or 'n_ctx': missing (the graph cannot be built without it)"},
+      {"gpt2 without layers", without(gpt2(), "n_layer"),
+       "key 'n_layer': missing (the graph cannot be built without it)"},
+      {"gpt2 without positions", without(gpt2(), "n_positions"),
+       "key 'n_positions' or 'n_ctx': missing (the graph cannot be built without it)"},
       {"gpt2 heads", with(gpt2(), "n_head", 11), "key 'n_embd': 768 is not a multiple of 'n_head', which is 11"},
-      {"rotary share", {{"model_type", "gpt_neox"}, {"hidden_size", 64}, {"num_hidden_layers", 1}, {"num_attention_heads", 4}, {"intermediate_size", 256}, {"vocab_size", 10}, {"rotary_pct", 1.5}},
+      {"rotary share",
+       {{"model_type", "gpt_neox"},
+        {"hidden_size", 64},
+        {"num_hidden_layers", 1},
+        {"num_attention_heads", 4},
+        {"intermediate_size", 256},
+        {"vocab_size", 10},
+        {"rotary_pct", 1.5}},
        "key 'rotary_pct': 1.5 is not above 0 and at most 1"},
-      {"patches do not fit", {{"model_type", "vit"}, {"hidden_size", 64}, {"num_hidden_layers", 1}, {"num_attention_heads", 4}, {"intermediate_size", 256}, {"image_size", 224}, {"patch_size", 15}},
+      {"patches do not fit",
+       {{"model_type", "vit"},
+        {"hidden_size", 64},
+        {"num_hidden_layers", 1},
+        {"num_attention_heads", 4},
+        {"intermediate_size", 256},
+        {"image_size", 224},
+        {"patch_size", 15}},
        "key 'image_size': 224 is not a multiple of 'patch_size', which is 15"},
-      {"unknown feed-forward", {{"model_type", "t5"}, {"d_model", 64}, {"d_kv", 16}, {"d_ff", 128}, {"num_layers", 2}, {"num_heads", 4}, {"vocab_size", 100}, {"feed_forward_proj", "gated-sine"}},
+      {"unknown feed-forward",
+       {{"model_type", "t5"},
+        {"d_model", 64},
+        {"d_kv", 16},
+        {"d_ff", 128},
+        {"num_layers", 2},
+        {"num_heads", 4},
+        {"vocab_size", 100},
+        {"feed_forward_proj", "gated-sine"}},
        "key 'feed_forward_proj': unknown activation 'sine' (known: relu, gelu, silu, gated-gelu, gated-silu)"},
-      {"relative BERT", {{"model_type", "bert"}, {"hidden_size", 64}, {"num_hidden_layers", 1}, {"num_attention_heads", 4}, {"intermediate_size", 256}, {"vocab_size", 10}, {"max_position_embeddings", 512}, {"position_embedding_type", "relative_key"}},
+      {"relative BERT",
+       {{"model_type", "bert"},
+        {"hidden_size", 64},
+        {"num_hidden_layers", 1},
+        {"num_attention_heads", 4},
+        {"intermediate_size", 256},
+        {"vocab_size", 10},
+        {"max_position_embeddings", 512},
+        {"position_embedding_type", "relative_key"}},
        "key 'position_embedding_type': 'relative_key' is not supported (known: absolute)"},
-      {"architectures is no list", with(llama(), "architectures", "LlamaForCausalLM"), "key 'architectures': \"LlamaForCausalLM\" is not a list"},
+      {"architectures is no list", with(llama(), "architectures", "LlamaForCausalLM"),
+       "key 'architectures': \"LlamaForCausalLM\" is not a list"},
       {"model_type is no text", with(llama(), "model_type", 7), "key 'model_type': 7 is not a text"},
   };
   for (const Broken& broken : cases) EXPECT_EQ(refusal(broken.config), broken.message) << broken.what;
@@ -89,12 +147,15 @@ TEST(HuggingFace, what_is_not_json_is_refused_with_its_line) {
   const auto refuse = [](std::string_view text) { return to_string(parse_config(text, "m").error()); };
   EXPECT_EQ(refuse("{\"a\": 1,\n \"b\": }"), "line 2: is not valid JSON (stopped at byte 16)");
   EXPECT_EQ(refuse(""), "line 1: is not valid JSON (stopped at byte 1)");
+  EXPECT_EQ(refuse("{\"hidden_size\": 1e999}"), "holds a number that is too large (no size of a model needs it)");
   EXPECT_EQ(refuse("[1, 2]"), "is not a JSON object (expected a Hugging Face config.json)");
-  EXPECT_EQ(refuse("{\"a\": " + std::string(100, '[') + std::string(100, ']') + "}"), "is nested more than 64 levels deep");
+  EXPECT_EQ(refuse("{\"a\": " + std::string(100, '[') + std::string(100, ']') + "}"),
+            "is nested more than 64 levels deep");
 }
 
 TEST(HuggingFace, files_that_cannot_be_read_are_named) {
-  EXPECT_EQ(to_string(read_config("/nowhere/config.json").error()), "/nowhere/config.json: cannot be read: No such file or directory");
+  EXPECT_EQ(to_string(read_config("/nowhere/config.json").error()),
+            "/nowhere/config.json: cannot be read: No such file or directory");
 }
 
 TEST(HuggingFace, defaults_are_those_of_the_family) {
@@ -121,7 +182,16 @@ TEST(HuggingFace, long_contexts_do_not_become_the_default_sequence) {
 }
 
 TEST(HuggingFace, old_falcon_shares_its_norm_and_its_keys) {
-  const auto config = parse_config(json{{"model_type", "falcon"}, {"hidden_size", 4544}, {"n_layer", 32}, {"n_head", 71}, {"vocab_size", 65024}, {"multi_query", true}, {"parallel_attn", true}, {"bias", false}}.dump(), "m");
+  const auto config = parse_config(json{{"model_type", "falcon"},
+                                        {"hidden_size", 4544},
+                                        {"n_layer", 32},
+                                        {"n_head", 71},
+                                        {"vocab_size", 65024},
+                                        {"multi_query", true},
+                                        {"parallel_attn", true},
+                                        {"bias", false}}
+                                       .dump(),
+                                   "m");
   ASSERT_TRUE(config) << to_string(config.error());
   EXPECT_EQ(config->kv_heads, 1);
   EXPECT_TRUE(config->shared_norm);

@@ -12,7 +12,4 @@ namespace phaze::workload::onnx {
 
 Status infer(ValueGraph& graph);
 
-// Right-aligned broadcasting; nothing when the shapes do not fit.
-std::optional<Shape> broadcast(const Shape& a, const Shape& b);
-
 }  // namespace phaze::workload::onnx

@@ -12,6 +12,9 @@ namespace phaze::workload::onnx {
 namespace {
 
 constexpr std::size_t kLongestPeriod = 4096;
+// Work bounds for files made to be slow; real ones stay far below.
+constexpr std::size_t kMostComparisons = 500'000'000;
+constexpr std::size_t kMostCrossingChecks = 50'000'000;
 
 bool is_index(std::string_view text) {
   return !text.empty() && text.size() <= 6 && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
@@ -169,9 +172,13 @@ Stages by_structure(const OpGraph& graph) {
     // A shift within the period keeps all copies but the last: take the one where the least crosses.
     const std::size_t slack = std::min(found.period, to - (found.start + found.period * found.count) + 1);
     std::size_t best = found.start;
-    for (std::size_t shift = 0; shift < std::min<std::size_t>(slack, 256); ++shift)
-      if (crossing(graph, rank_of_op, found.start + shift) < crossing(graph, rank_of_op, best))
-        best = found.start + shift;
+    Bytes least = crossing(graph, rank_of_op, best);
+    for (std::size_t shift = 1; shift < std::min(slack, kMostCrossingChecks / graph.tensor_count()); ++shift) {
+      const Bytes bytes = crossing(graph, rank_of_op, found.start + shift);
+      if (bytes >= least) continue;
+      least = bytes;
+      best = found.start + shift;
+    }
     found.start = best;
     stacks.push_back(found);
     open.emplace_back(from, found.start);
@@ -227,7 +234,8 @@ Repetition longest_repetition(std::span<const std::uint64_t> signatures) {
   Repetition best;
   std::size_t covered = 0;
   const std::size_t n = signatures.size();
-  for (std::size_t period = 1; period <= std::min(n / 2, kLongestPeriod); ++period) {
+  const std::size_t longest = std::min({n / 2, kLongestPeriod, kMostComparisons / std::max<std::size_t>(n, 1)});
+  for (std::size_t period = 1; period <= longest; ++period) {
     std::size_t run = 0;
     for (std::size_t i = 0; i + period < n; ++i) {
       run = signatures[i] == signatures[i + period] ? run + 1 : 0;

@@ -6,15 +6,19 @@
 #include <fstream>
 
 #include "phaze/workload/import/onnx/layers.h"
-#include "phaze/workload/import/onnx/onnx_maker.h"
+#include "phaze/workload/import/onnx/testing/onnx_maker.h"
+#include "phaze/workload/import/onnx/testing/small_transformer.h"
 
 namespace phaze::workload::onnx {
 namespace {
 
-using testing::OnnxMaker;
 using ::onnx::TensorProto;
+using testing::OnnxMaker;
+using testing::small_transformer;
 
-Result<LayerGraph> read(const OnnxMaker& maker, const WorkloadOptions& options = {}) { return parse_onnx(maker.bytes(), "m", options); }
+Result<LayerGraph> read(const OnnxMaker& maker, const WorkloadOptions& options = {}) {
+  return parse_onnx(maker.bytes(), "m", options);
+}
 
 std::string refusal(const OnnxMaker& maker, const WorkloadOptions& options = {}) {
   const auto graph = read(maker, options);
@@ -204,7 +208,8 @@ TEST(Onnx, spelled_out_norms_and_activations_are_recognised) {
   maker.output("out");
   const OpGraph graph = forward(maker);
   EXPECT_EQ(graph.size(), 5U);
-  for (const VectorOp op : {VectorOp::kLayerNorm, VectorOp::kGelu, VectorOp::kSilu, VectorOp::kRmsNorm}) EXPECT_EQ(count(graph, op), 1) << to_string(op);
+  for (const VectorOp op : {VectorOp::kLayerNorm, VectorOp::kGelu, VectorOp::kSilu, VectorOp::kRmsNorm})
+    EXPECT_EQ(count(graph, op), 1) << to_string(op);
   EXPECT_EQ(graph.inputs(OpId(1)).size(), 3U) << "the bias belongs to the product";
 }
 
@@ -229,7 +234,9 @@ TEST(Onnx, rotary_positions_are_recognised) {
   maker.input("sin", {1, 1, 8, 16});
   maker.weight("w", {16, 16});
   maker.node("MatMul", {"x", "w"}, {"q"});
-  for (const auto& [name, value] : std::vector<std::pair<std::string, std::int64_t>>{{"i0", 0}, {"i8", 8}, {"i16", 16}, {"axis", 3}}) maker.integers(name, {value});
+  for (const auto& [name, value] :
+       std::vector<std::pair<std::string, std::int64_t>>{{"i0", 0}, {"i8", 8}, {"i16", 16}, {"axis", 3}})
+    maker.integers(name, {value});
   maker.node("Slice", {"q", "i0", "i8", "axis"}, {"first"});
   maker.node("Slice", {"q", "i8", "i16", "axis"}, {"second"});
   maker.node("Neg", {"second"}, {"negated"});
@@ -255,11 +262,14 @@ TEST(Onnx, unknown_operators_are_counted_and_costed_by_their_bytes) {
     auto& info = *maker.model.mutable_graph()->add_value_info();
     info.set_name(name);
     info.mutable_type()->mutable_tensor_type()->set_elem_type(TensorProto::BFLOAT16);
-    for (const std::int64_t dim : {2, 8, 16}) info.mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(dim);
+    for (const std::int64_t dim : {2, 8, 16})
+      info.mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(dim);
   }
   const auto graph = read(maker);
   ASSERT_TRUE(graph) << to_string(graph.error());
-  EXPECT_EQ(graph->warnings, std::vector<std::string>{"operators that are not known are costed by the bytes they move: com.example.FancyThing (2)"});
+  EXPECT_EQ(graph->warnings,
+            std::vector<std::string>{
+                "operators that are not known are costed by the bytes they move: com.example.FancyThing (2)"});
   EXPECT_EQ(count(graph->layers[0].forward, VectorOp::kOther), 2);
   EXPECT_EQ(graph->layers[0].forward.read_bytes(OpId(1)).value(), 512);
 }
@@ -285,54 +295,8 @@ TEST(Onnx, local_functions_are_inlined) {
   EXPECT_EQ(count(forward(maker), VectorOp::kRelu), 2);
 }
 
-// A small decoder with everything that matters: norm, attention, residuals, feed-forward.
-OnnxMaker transformer(int layers, const std::string& prefix, std::int64_t hidden = 16) {
-  OnnxMaker maker;
-  const std::int64_t heads = 4, width = hidden / heads, s = 8;
-  maker.input("ids", {1, s}, TensorProto::INT64);
-  maker.weight(prefix.empty() ? "t" : "embed.weight", {4096, hidden});
-  maker.node("Gather", {prefix.empty() ? "t" : "embed.weight", "ids"}, {"h0"});
-  maker.integers("split_heads", {1, s, heads, width});
-  maker.integers("merge_heads", {1, s, hidden});
-  int serial = 0;
-  const auto weight = [&](const std::string& name, std::initializer_list<std::int64_t> dims) {
-    const std::string full = prefix.empty() ? "c" + std::to_string(serial++) : name;
-    maker.weight(full, dims);
-    return full;
-  };
-  for (int i = 0; i < layers; ++i) {
-    const std::string n = std::to_string(i);
-    const std::string p = prefix + "." + n + ".";
-    const std::string x = "h" + n;
-    const auto named = [&](const std::string& name) { return name + "_" + n; };
-    maker.node("LayerNormalization", {x, weight(p + "norm1.weight", {hidden}), weight(p + "norm1.bias", {hidden})}, {named("n1")});
-    for (const std::string part : {"q", "k", "v"}) {
-      maker.node("MatMul", {named("n1"), weight(p + part + ".weight", {hidden, hidden})}, {named(part)});
-      maker.node("Reshape", {named(part), "split_heads"}, {named(part + "r")});
-      OnnxMaker::attribute(maker.node("Transpose", {named(part + "r")}, {named(part + "t")}), "perm", part == "k" ? std::initializer_list<std::int64_t>{0, 2, 3, 1} : std::initializer_list<std::int64_t>{0, 2, 1, 3});
-    }
-    maker.node("MatMul", {named("qt"), named("kt")}, {named("scores")});
-    maker.node("Softmax", {named("scores")}, {named("p")});
-    maker.node("MatMul", {named("p"), named("vt")}, {named("c")});
-    OnnxMaker::attribute(maker.node("Transpose", {named("c")}, {named("ct")}), "perm", {0, 2, 1, 3});
-    maker.node("Reshape", {named("ct"), "merge_heads"}, {named("m")});
-    maker.node("MatMul", {named("m"), weight(p + "o.weight", {hidden, hidden})}, {named("o")});
-    maker.node("Add", {x, named("o")}, {named("r1")});
-    maker.node("LayerNormalization", {named("r1"), weight(p + "norm2.weight", {hidden}), weight(p + "norm2.bias", {hidden})}, {named("n2")});
-    maker.node("MatMul", {named("n2"), weight(p + "up.weight", {hidden, 4 * hidden})}, {named("u")});
-    maker.node("Relu", {named("u")}, {named("ur")});
-    maker.node("MatMul", {named("ur"), weight(p + "down.weight", {4 * hidden, hidden})}, {named("d")});
-    maker.node("Add", {named("r1"), named("d")}, {"h" + std::to_string(i + 1)});
-  }
-  const std::string last = "h" + std::to_string(layers);
-  maker.node("LayerNormalization", {last, weight("final.weight", {hidden}), weight("final.bias", {hidden})}, {"f"});
-  maker.node("MatMul", {"f", weight("head.weight", {hidden, 4096})}, {"logits"});
-  maker.output("logits");
-  return maker;
-}
-
 TEST(Onnx, layers_are_found_by_name_and_equal_ones_shared) {
-  const auto graph = read(transformer(6, "model.layers"));
+  const auto graph = read(small_transformer(6, "model.layers"));
   ASSERT_TRUE(graph) << to_string(graph.error());
   ASSERT_EQ(graph->layers.size(), 3U);
   EXPECT_EQ(graph->layers[1].name, "model.layers");
@@ -344,10 +308,12 @@ TEST(Onnx, layers_are_found_by_name_and_equal_ones_shared) {
 }
 
 TEST(Onnx, without_names_layers_are_found_by_their_repetition) {
-  const auto named = read(transformer(6, "model.layers"));
-  const auto graph = read(transformer(6, ""));
+  const auto named = read(small_transformer(6, "model.layers"));
+  const auto graph = read(small_transformer(6, ""));
   ASSERT_TRUE(graph) << to_string(graph.error());
-  const auto stack = std::ranges::max_element(graph->layers, {}, [&](const Layer& l) { return graph->repeat(LayerId(static_cast<std::size_t>(&l - graph->layers.data()))); });
+  const auto stack = std::ranges::max_element(graph->layers, {}, [&](const Layer& l) {
+    return graph->repeat(LayerId(static_cast<std::size_t>(&l - graph->layers.data())));
+  });
   const LayerId id(static_cast<std::size_t>(stack - graph->layers.begin()));
   EXPECT_EQ(graph->repeat(id), 6);
   EXPECT_EQ(products(stack->forward), 8);
@@ -356,7 +322,7 @@ TEST(Onnx, without_names_layers_are_found_by_their_repetition) {
 }
 
 TEST(Onnx, tensor_parallelism_is_found_where_the_pattern_is) {
-  const OnnxMaker maker = transformer(3, "model.layers");
+  const OnnxMaker maker = small_transformer(3, "model.layers");
   const auto one = read(maker);
   for (const bool sequence : {false, true}) {
     const auto two = read(maker, {.parallel = {2, sequence}});
@@ -370,17 +336,19 @@ TEST(Onnx, tensor_parallelism_is_found_where_the_pattern_is) {
     EXPECT_EQ(reductions, sequence ? 4 : 2);
   }
   EXPECT_EQ(refusal(linear(), {.parallel = {2, false}}),
-            "--tensor-parallel: no product can be split by columns and closed by rows (the column-row pattern of tensor parallelism is "
+            "--tensor-parallel: no product can be split by columns and closed by rows (the column-row pattern of "
+            "tensor parallelism is "
             "not in this graph; use width 1)");
 }
 
 TEST(Onnx, flash_attention_replaces_the_written_out_core) {
-  const auto eager = read(transformer(3, "model.layers"));
-  const auto flash = read(transformer(3, "model.layers"), {.attention = AttentionKind::kFlash});
+  const auto eager = read(small_transformer(3, "model.layers"));
+  const auto flash = read(small_transformer(3, "model.layers"), {.attention = AttentionKind::kFlash});
   ASSERT_TRUE(flash) << to_string(flash.error());
   EXPECT_EQ(model_flops(*flash).forward, model_flops(*eager).forward);
   EXPECT_LT(flash->layers[1].saved.none, eager->layers[1].saved.none);
-  const auto fused = std::ranges::count_if(flash->layers[1].forward.ops(), [](const Op& op) { return std::holds_alternative<Attention>(op.work); });
+  const auto fused = std::ranges::count_if(flash->layers[1].forward.ops(),
+                                           [](const Op& op) { return std::holds_alternative<Attention>(op.work); });
   EXPECT_EQ(fused, 1);
 }
 
@@ -397,19 +365,27 @@ TEST(Onnx, broken_models_are_refused_by_place) {
     breaking(maker);
     cases.push_back({what, std::move(maker), std::move(message)});
   };
-  add("old operator set", "opset_import: uses operator set 11; 13 is the oldest supported (export again with opset_version=13 or later)",
+  add("old operator set",
+      "opset_import: uses operator set 11; 13 is the oldest supported (export again with opset_version=13 or later)",
       [](OnnxMaker& m) { m.model.mutable_opset_import(0)->set_version(11); });
-  add("no operator set", "opset_import: does not say which operator set it uses", [](OnnxMaker& m) { m.model.clear_opset_import(); });
-  add("no nodes", "has no nodes (it is not an ONNX model, or an empty one)", [](OnnxMaker& m) { m.model.mutable_graph()->clear_node(); });
-  add("dangling input", "node 'n1' (MatMul): reads 'ghost', which nothing makes", [](OnnxMaker& m) { m.model.mutable_graph()->mutable_node(0)->set_input(0, "ghost"); });
-  add("made twice", "node 'n2' (Relu): makes 'y', which is made already", [](OnnxMaker& m) { m.node("Relu", {"x"}, {"y"}); });
+  add("no operator set", "opset_import: does not say which operator set it uses",
+      [](OnnxMaker& m) { m.model.clear_opset_import(); });
+  add("no nodes", "has no nodes (it is not an ONNX model, or an empty one)",
+      [](OnnxMaker& m) { m.model.mutable_graph()->clear_node(); });
+  add("dangling input", "node 'n1' (MatMul): reads 'ghost', which nothing makes",
+      [](OnnxMaker& m) { m.model.mutable_graph()->mutable_node(0)->set_input(0, "ghost"); });
+  add("made twice", "node 'n2' (Relu): makes 'y', which is made already",
+      [](OnnxMaker& m) { m.node("Relu", {"x"}, {"y"}); });
   add("cycle", "node 'n2' (Add): lies on a cycle", [](OnnxMaker& m) {
     m.node("Add", {"y", "b"}, {"a"});
     m.node("Relu", {"a"}, {"b"});
   });
-  add("shapes that do not fit", "node 'n1' (MatMul): the shape of 'y' is not in the file and does not follow from the node's inputs (run ONNX shape inference on the file before importing it)",
+  add("shapes that do not fit",
+      "node 'n1' (MatMul): the shape of 'y' is not in the file and does not follow from the node's inputs (run ONNX "
+      "shape inference on the file before importing it)",
       [](OnnxMaker& m) { m.model.mutable_graph()->mutable_initializer(0)->set_dims(0, 17); });
-  add("negative dimension", "tensor 'w': has a dimension of -5, which is not between 0 and 2^40", [](OnnxMaker& m) { m.model.mutable_graph()->mutable_initializer(0)->set_dims(0, -5); });
+  add("negative dimension", "tensor 'w': has a dimension of -5, which is not between 0 and 2^40",
+      [](OnnxMaker& m) { m.model.mutable_graph()->mutable_initializer(0)->set_dims(0, -5); });
   add("absurd dimension", "tensor 'w': has a dimension of 4611686018427387904, which is not between 0 and 2^40",
       [](OnnxMaker& m) { m.model.mutable_graph()->mutable_initializer(0)->set_dims(1, std::int64_t{1} << 62); });
   add("product of dimensions overflows", "node 'n1' (MatMul): gives 'y' more than 2^59 elements", [](OnnxMaker& m) {
@@ -417,11 +393,22 @@ TEST(Onnx, broken_models_are_refused_by_place) {
     shape->mutable_dim(0)->set_dim_value(std::int64_t{1} << 40);
     m.model.mutable_graph()->mutable_initializer(0)->set_dims(1, std::int64_t{1} << 20);
   });
-  add("zero input", "input 'x': has a dimension of 0, which is not between 1 and 2^40",
-      [](OnnxMaker& m) { m.model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_value(0); });
-  add("no input shape", "input 'x': has no shape (export with the inputs' shapes)", [](OnnxMaker& m) { m.model.mutable_graph()->mutable_input(0)->clear_type(); });
-  add("unknown weight type", "tensor 'w': has the unknown element type 99", [](OnnxMaker& m) { m.model.mutable_graph()->mutable_initializer(0)->set_data_type(99); });
-  add("unknown operator without a shape", "node 'n2' (Mystery): the shape of 'z' is not in the file and does not follow from the node's inputs (run ONNX shape inference on the file before importing it)",
+  add("zero input", "input 'x': has a dimension of 0, which is not between 1 and 2^40", [](OnnxMaker& m) {
+    m.model.mutable_graph()
+        ->mutable_input(0)
+        ->mutable_type()
+        ->mutable_tensor_type()
+        ->mutable_shape()
+        ->mutable_dim(0)
+        ->set_dim_value(0);
+  });
+  add("no input shape", "input 'x': has no shape (export with the inputs' shapes)",
+      [](OnnxMaker& m) { m.model.mutable_graph()->mutable_input(0)->clear_type(); });
+  add("unknown weight type", "tensor 'w': has the unknown element type 99",
+      [](OnnxMaker& m) { m.model.mutable_graph()->mutable_initializer(0)->set_data_type(99); });
+  add("unknown operator without a shape",
+      "node 'n2' (Mystery): the shape of 'z' is not in the file and does not follow from the node's inputs (run ONNX "
+      "shape inference on the file before importing it)",
       [](OnnxMaker& m) { m.node("Mystery", {"y"}, {"z"}); });
   add("functions without end", "node '' (Loop1): its functions call each other without end", [](OnnxMaker& m) {
     auto& function = *m.model.add_functions();
@@ -434,26 +421,33 @@ TEST(Onnx, broken_models_are_refused_by_place) {
     node.add_output("c");
     m.node("Loop1", {"y"}, {"z"}).set_domain("local");
   });
-  add("a product of nothing", "node 'n2' (Gemm): the shape of 'z' is not in the file and does not follow from the node's inputs (run ONNX shape inference on the file before importing it)",
+  add("a product of nothing",
+      "node 'n2' (Gemm): the shape of 'z' is not in the file and does not follow from the node's inputs (run ONNX "
+      "shape inference on the file before importing it)",
       [](OnnxMaker& m) { m.node("Gemm", {"y"}, {"z"}); });
   for (const Broken& broken : cases) EXPECT_EQ(refusal(broken.maker), broken.message) << broken.what;
 }
 
 TEST(Onnx, what_the_file_fixes_the_options_cannot_change) {
-  OnnxMaker maker = transformer(2, "model.layers");
-  EXPECT_EQ(refusal(maker, {.microbatch = 4}), "input 'ids': the file fixes the batch at 1, not 4 (leave --microbatch out, or export with a dynamic batch)");
-  EXPECT_EQ(refusal(maker, {.sequence = 64}), "input 'ids': the file fixes the sequence at 8, not 64 (leave --seq out, or export with a dynamic sequence)");
+  OnnxMaker maker = small_transformer(2, "model.layers");
+  EXPECT_EQ(
+      refusal(maker, {.microbatch = 4}),
+      "input 'ids': the file fixes the batch at 1, not 4 (leave --microbatch out, or export with a dynamic batch)");
+  EXPECT_EQ(
+      refusal(maker, {.sequence = 64}),
+      "input 'ids': the file fixes the sequence at 8, not 64 (leave --seq out, or export with a dynamic sequence)");
 }
 
 TEST(Onnx, truncated_and_foreign_files_are_refused_at_every_length) {
-  const std::string whole = transformer(2, "model.layers").bytes();
+  const std::string whole = small_transformer(2, "model.layers").bytes();
   const auto refuse = [](std::string_view bytes) {
     const auto graph = parse_onnx(bytes, "m", {});
     return graph ? std::string() : to_string(graph.error());
   };
   EXPECT_EQ(refuse(""), "is empty");
   EXPECT_EQ(refuse("this is not an ONNX file"), "byte 1: a field has the unknown wire type 4 (it is not an ONNX file)");
-  EXPECT_EQ(refuse(whole.substr(0, whole.size() / 2)), "byte 5: a field reaches beyond the message that holds it (it is truncated or not an ONNX file)");
+  EXPECT_EQ(refuse(whole.substr(0, whole.size() / 2)),
+            "byte 5: a field reaches beyond the message that holds it (it is truncated or not an ONNX file)");
   for (std::size_t length = 1; length < whole.size(); length += 7) static_cast<void>(refuse(whole.substr(0, length)));
 }
 

@@ -11,7 +11,11 @@ namespace {
 class Inference {
  public:
   Inference(const OpGraph& graph, std::int64_t width)
-      : graph_(graph), width_(width), left_whole_(graph.size()), looks_up_columns_(graph.size()) {}
+      : graph_(graph),
+        width_(width),
+        last_product_(find_last_product(graph)),
+        left_whole_(graph.size()),
+        looks_up_columns_(graph.size()) {}
 
   Result<Splits> run() {
     for (;;) {
@@ -19,8 +23,8 @@ class Inference {
       source_.assign(graph_.tensor_count(), OpId::none());
       const std::optional<OpId> conflict = propagate();
       if (!conflict) break;
-      // A table looked up per head (relative positions) is divided with the heads. Failing that, every column-split product
-      // that feeds the conflict is left whole. Each round decides at least one operator, so this ends.
+      // A table looked up per head (relative positions) is divided with the heads. Failing that, every column-split
+      // product that feeds the conflict is left whole. Each round decides at least one operator, so this ends.
       if (!divide_tables(*conflict) && !leave_sources_whole(*conflict))
         return Error{fmt::format("operator '{}' mixes divided and whole tensors", graph_.name(*conflict)),
                      "--tensor-parallel",
@@ -78,12 +82,14 @@ class Inference {
     return std::nullopt;
   }
 
-  // The vocabulary product at the end may be divided unevenly.
-  bool is_last_product(OpId id) const {
-    for (std::size_t i = id.index() + 1; i < graph_.size(); ++i)
-      if (std::holds_alternative<Gemm>(graph_.op(OpId(i)).work)) return false;
-    return true;
+  static std::size_t find_last_product(const OpGraph& graph) {
+    for (std::size_t i = graph.size(); i-- > 0;)
+      if (std::holds_alternative<Gemm>(graph.op(OpId(i)).work)) return i;
+    return graph.size();
   }
+  // The vocabulary product at the end, and what follows it, may be divided unevenly.
+  bool is_last_product(OpId id) const { return id.index() == last_product_; }
+  bool is_behind_last_product(OpId id) const { return id.index() > last_product_; }
 
   // An operator on divided tensors must keep them divided: no statistics along the divided dimension, no whole operand
   // of the same size.
@@ -108,19 +114,14 @@ class Inference {
     });
   }
 
-  bool is_behind_last_product(OpId id) const {
-    for (std::size_t i = id.index(); i < graph_.size(); ++i)
-      if (std::holds_alternative<Gemm>(graph_.op(OpId(i)).work)) return false;
-    return true;
-  }
-
   // The look-up behind a tensor, through views.
   OpId table_behind(TensorId id) const {
     for (;;) {
       const OpId producer = graph_.tensor(id).producer;
       if (!producer.valid()) return {};
       const auto* vector = std::get_if<VectorWork>(&graph_.op(producer).work);
-      if (vector != nullptr) return vector->op == VectorOp::kEmbedding && vector->cols % width_ == 0 ? producer : OpId::none();
+      if (vector != nullptr)
+        return vector->op == VectorOp::kEmbedding && vector->cols % width_ == 0 ? producer : OpId::none();
       if (!std::holds_alternative<View>(graph_.op(producer).work)) return {};
       id = graph_.inputs(producer)[0];
     }
@@ -150,6 +151,7 @@ class Inference {
 
   const OpGraph& graph_;
   std::int64_t width_;
+  std::size_t last_product_;
   std::vector<bool> left_whole_;        // products that are not split after all
   std::vector<bool> looks_up_columns_;  // tables that are divided by columns
   Splits splits_;

@@ -8,13 +8,14 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "phaze/workload/import/onnx/shape_rules.h"
+
 namespace phaze::workload::onnx {
 namespace {
 
 constexpr std::int64_t kOldestOpset = 13;
 constexpr std::size_t kMostNodes = 1U << 20U;
 constexpr int kDeepestInlining = 16;
-constexpr std::int64_t kLargestDimension = std::int64_t{1} << 40;
 constexpr std::int64_t kMostContents = 1 << 14;
 
 std::optional<ElementType> element_type(std::int32_t type) {

@@ -16,8 +16,8 @@ class OnnxMaker {
     model.add_opset_import()->set_version(17);
   }
 
-  ::onnx::NodeProto& node(const std::string& op, std::initializer_list<std::string> inputs, std::initializer_list<std::string> outputs,
-                          const std::string& name = {}) {
+  ::onnx::NodeProto& node(const std::string& op, std::initializer_list<std::string> inputs,
+                          std::initializer_list<std::string> outputs, const std::string& name = {}) {
     auto& made = *model.mutable_graph()->add_node();
     made.set_op_type(op);
     made.set_name(name.empty() ? "n" + std::to_string(model.graph().node_size()) : name);
@@ -46,7 +46,8 @@ class OnnxMaker {
   }
 
   // A weight without its data, as in a file with a side file.
-  void weight(const std::string& name, std::initializer_list<std::int64_t> dims, int type = ::onnx::TensorProto::BFLOAT16) {
+  void weight(const std::string& name, std::initializer_list<std::int64_t> dims,
+              int type = ::onnx::TensorProto::BFLOAT16) {
     auto& made = *model.mutable_graph()->add_initializer();
     made.set_name(name);
     made.set_data_type(type);
@@ -67,7 +68,8 @@ class OnnxMaker {
   }
 
   // Dimensions of -1 are open.
-  void input(const std::string& name, std::initializer_list<std::int64_t> dims, int type = ::onnx::TensorProto::BFLOAT16) {
+  void input(const std::string& name, std::initializer_list<std::int64_t> dims,
+             int type = ::onnx::TensorProto::BFLOAT16) {
     describe(*model.mutable_graph()->add_input(), name, dims, type);
   }
   void output(const std::string& name) { model.mutable_graph()->add_output()->set_name(name); }
@@ -77,7 +79,8 @@ class OnnxMaker {
   ::onnx::ModelProto model;
 
  private:
-  static void describe(::onnx::ValueInfoProto& info, const std::string& name, std::initializer_list<std::int64_t> dims, int type) {
+  static void describe(::onnx::ValueInfoProto& info, const std::string& name, std::initializer_list<std::int64_t> dims,
+                       int type) {
     info.set_name(name);
     auto& tensor = *info.mutable_type()->mutable_tensor_type();
     tensor.set_elem_type(type);

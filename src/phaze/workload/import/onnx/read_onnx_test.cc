@@ -421,10 +421,9 @@ TEST(Onnx, broken_models_are_refused_by_place) {
     node.add_output("c");
     m.node("Loop1", {"y"}, {"z"}).set_domain("local");
   });
-  add("a product of nothing",
-      "node 'n2' (Gemm): the shape of 'z' is not in the file and does not follow from the node's inputs (run ONNX "
-      "shape inference on the file before importing it)",
-      [](OnnxMaker& m) { m.node("Gemm", {"y"}, {"z"}); });
+  add("a product of nothing", "node 'n2' (Gemm): needs 2 inputs and has 1", [](OnnxMaker& m) { m.node("Gemm", {"y"}, {"z"}); });
+  add("an optional input that is not", "node 'n2' (Where): needs 3 inputs and has 2", [](OnnxMaker& m) { m.node("Where", {"y", "", "y"}, {"z"}); });
+  add("no output", "node 'n2' (Relu): has no output", [](OnnxMaker& m) { m.node("Relu", {"y"}, {}); });
   for (const Broken& broken : cases) EXPECT_EQ(refusal(broken.maker), broken.message) << broken.what;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "phaze/workload/import/onnx/value_graph.h"
@@ -15,6 +16,9 @@ inline constexpr std::int64_t kLargestDimension = std::int64_t{1} << 40;
 using Shapes = std::vector<std::optional<Shape>>;
 
 Shapes infer_shapes(const ValueGraph& graph, const GraphNode& node);
+
+// How many inputs an operator cannot do without; zero for operators that are not known.
+std::size_t required_inputs(std::string_view op);
 
 // Right-aligned broadcasting; nothing when the shapes do not fit.
 std::optional<Shape> broadcast(const Shape& a, const Shape& b);

@@ -8,8 +8,9 @@
 //   > ...                          one line of standard output
 //   >~ text                        standard output contains this text
 //
-// "#" starts a comment. The command runs through the shell in an empty folder, with the binary first on the path; "setup" lines
-// run before it. Without ">" lines standard output is not compared, without "|" lines standard error must be empty.
+// "#" starts a comment. The command runs through the shell in an empty folder, with the binary first on the path;
+// "setup" lines run before it. Without ">" lines standard output is not compared, without "|" lines standard error must
+// be empty.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -33,6 +34,8 @@ struct Case {
   std::vector<std::string> setup, output, contained, errors;
 };
 
+// Found by GoogleTest under this name.
+// NOLINTNEXTLINE(readability-identifier-naming)
 void PrintTo(const Case& test, std::ostream* out) { *out << test.command; }
 
 std::vector<Case> read_cases() {
@@ -47,21 +50,29 @@ std::vector<Case> read_cases() {
     setup.clear();
     for (int number = 1; std::getline(file, line); ++number) {
       const auto rest = [&](std::size_t skip) { return line.size() > skip ? line.substr(skip) : std::string(); };
-      if (line.starts_with("setup ")) setup.push_back(rest(6));
-      else if (line.starts_with("$ ")) cases.push_back({path.stem().string(), rest(2), number, 0, setup, {}, {}, {}});
-      else if (cases.empty() || line.empty() || line.starts_with("#")) continue;
-      else if (line.starts_with("exit ")) cases.back().exit_code = std::stoi(rest(5));
-      else if (line.starts_with(">~ ")) cases.back().contained.push_back(rest(3));
-      else if (line.starts_with(">")) cases.back().output.push_back(rest(2));
-      else if (line.starts_with("|")) cases.back().errors.push_back(rest(2));
-      else ADD_FAILURE() << path << ":" << number << ": not understood: " << line;
+      if (line.starts_with("setup "))
+        setup.push_back(rest(6));
+      else if (line.starts_with("$ "))
+        cases.push_back({path.stem().string(), rest(2), number, 0, setup, {}, {}, {}});
+      else if (cases.empty() || line.empty() || line.starts_with("#"))
+        continue;
+      else if (line.starts_with("exit "))
+        cases.back().exit_code = std::stoi(rest(5));
+      else if (line.starts_with(">~ "))
+        cases.back().contained.push_back(rest(3));
+      else if (line.starts_with(">"))
+        cases.back().output.push_back(rest(2));
+      else if (line.starts_with("|"))
+        cases.back().errors.push_back(rest(2));
+      else
+        ADD_FAILURE() << path << ":" << number << ": not understood: " << line;
     }
   }
   return cases;
 }
 
 std::string text_of(const fs::path& path) {
-  std::ifstream file(path);
+  const std::ifstream file(path);
   std::stringstream text;
   text << file.rdbuf();
   return text.str();
@@ -86,7 +97,8 @@ class Scratch {
   ~Scratch() { fs::remove_all(path_); }
 
   int run(const std::string& command) const {
-    const std::string shell = "cd '" + (path_ / "work").string() + "' && PATH='" + fs::path(PHAZE_BINARY).parent_path().string() + "':\"$PATH\" && { " + command + "\n} >'" +
+    const std::string shell = "cd '" + (path_ / "work").string() + "' && PATH='" +
+                              fs::path(PHAZE_BINARY).parent_path().string() + "':\"$PATH\" && { " + command + "\n} >'" +
                               out().string() + "' 2>'" + err().string() + "' </dev/null";
     const int status = std::system(shell.c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -111,7 +123,8 @@ TEST_P(Cli, answers_as_written) {
   if (!expected.output.empty()) {
     EXPECT_EQ(out, joined(expected.output)) << expected.command;
   }
-  for (const std::string& part : expected.contained) EXPECT_NE(out.find(part), std::string::npos) << expected.command << "\n" << out;
+  for (const std::string& part : expected.contained)
+    EXPECT_NE(out.find(part), std::string::npos) << expected.command << "\n" << out;
   if (exit_code == 2) {
     EXPECT_EQ(out, "") << "bad input leaves standard output empty";
   }

@@ -58,7 +58,8 @@ Error explain(const CLI::App& root, const CLI::ParseError& error) {
 void mention_common_options(CLI::App& app) {
   for (CLI::App* sub : app.get_subcommands({})) {
     const std::string own = sub->get_footer();
-    sub->footer((own.empty() ? "" : own + "\n\n") + std::string("Everywhere: --json for programs, --log-level error|warning|info|debug."));
+    sub->footer((own.empty() ? "" : own + "\n\n") +
+                std::string("Everywhere: --json for programs, --log-level error|warning|info|debug."));
     mention_common_options(*sub);
   }
 }
@@ -95,7 +96,10 @@ int run(int argc, const char* const* argv) {
   app.add_flag("--json", session.json, "Answer with one JSON document on standard output");
   LogLevel level = LogLevel::kWarning;
   add_choice<LogLevel>(app, "--log-level", level,
-                       {{"error", LogLevel::kError}, {"warning", LogLevel::kWarning}, {"info", LogLevel::kInfo}, {"debug", LogLevel::kDebug}},
+                       {{"error", LogLevel::kError},
+                        {"warning", LogLevel::kWarning},
+                        {"info", LogLevel::kInfo},
+                        {"debug", LogLevel::kDebug}},
                        "What to report on standard error (default: warning)");
   app.footer(
       "Exit codes: 0 answered, 2 bad input, 3 infeasible, 130 stopped by Ctrl-C.\n"

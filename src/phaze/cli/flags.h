@@ -11,7 +11,8 @@ namespace phaze::cli {
 // "'many' is not a positive whole number".
 inline CLI::Validator positive_whole_number() {
   return {[](std::string& text) {
-            const bool digits = !text.empty() && text.size() <= 18 && text.find_first_not_of("0123456789") == std::string::npos;
+            const bool digits =
+                !text.empty() && text.size() <= 18 && text.find_first_not_of("0123456789") == std::string::npos;
             const bool positive = text.find_first_not_of('0') != std::string::npos;
             return digits && positive ? std::string() : "'" + text + "' is not a positive whole number";
           },
@@ -32,8 +33,8 @@ inline CLI::Validator one_of(std::vector<std::string> words) {
 
 // An option whose value is one of a few names, each standing for a value of an enumeration.
 template <typename Enum>
-CLI::Option* add_choice(CLI::App& app, const std::string& name, Enum& target, std::vector<std::pair<std::string, Enum>> choices,
-                        const std::string& help) {
+CLI::Option* add_choice(CLI::App& app, const std::string& name, Enum& target,
+                        std::vector<std::pair<std::string, Enum>> choices, const std::string& help) {
   std::vector<std::string> words;
   std::string list;
   for (const auto& [word, value] : choices) {

@@ -86,7 +86,8 @@ void ModelOptions::add_to(CLI::App& command) {
   };
   count("--seq", workload.sequence, "Tokens per sample (default: the model's own)");
   count("--microbatch", workload.microbatch, "Samples per microbatch (default: 1)");
-  count("--tensor-parallel", workload.parallel.width, "Tensor-parallel width: ranks that share each layer (default: 1)");
+  count("--tensor-parallel", workload.parallel.width,
+        "Tensor-parallel width: ranks that share each layer (default: 1)");
   command.add_flag("--sequence-parallel", workload.parallel.sequence,
                    "Share norms, dropout and residuals out by tokens over those ranks");
   using phaze::workload::AttentionKind;
@@ -127,13 +128,16 @@ void add_model_command(CLI::App& app, Session& session) {
   CLI::App& graph_command =
       *model.add_subcommand("graph", "A layer's operator graph, or the model's layers, as Graphviz");
   drawn->model.add_to(graph_command);
-  graph_command.add_option("--layer", drawn->layer,
-                           "Which layer, by its name in 'phaze model show' (default: the graph of all layers)")->type_name("NAME");
+  graph_command
+      .add_option("--layer", drawn->layer,
+                  "Which layer, by its name in 'phaze model show' (default: the graph of all layers)")
+      ->type_name("NAME");
   graph_command.add_option("--pass", drawn->pass, "forward or backward (default: forward)")
       ->check(one_of({"forward", "backward"}))
       ->type_name("forward|backward");
-  graph_command.add_option("-o,--output", drawn->output,
-                           "FILE.dot or FILE.svg (default: Graphviz text on standard output)")->type_name("FILE");
+  graph_command
+      .add_option("-o,--output", drawn->output, "FILE.dot or FILE.svg (default: Graphviz text on standard output)")
+      ->type_name("FILE");
   graph_command.callback([drawn, &session] { draw(*drawn, session); });
 }
 

@@ -59,8 +59,10 @@ ValueKind result_kind(const ValueGraph& graph, const GraphNode& node) {
 Status check_arity(const GraphNode& node) {
   const std::string place = fmt::format("node '{}' ({})", node.name, node.op);
   const std::size_t needed = required_inputs(node.op);
-  const auto given = static_cast<std::size_t>(std::ranges::count_if(node.inputs, [](ValueId input) { return input.valid(); }));
-  const bool first_ones = std::ranges::all_of(node.inputs | std::views::take(needed), [](ValueId input) { return input.valid(); });
+  const auto given =
+      static_cast<std::size_t>(std::ranges::count_if(node.inputs, [](ValueId input) { return input.valid(); }));
+  const bool first_ones =
+      std::ranges::all_of(node.inputs | std::views::take(needed), [](ValueId input) { return input.valid(); });
   if (given < needed || !first_ones) return Error{fmt::format("needs {} inputs and has {}", needed, given), place};
   if (node.outputs.empty() || !node.outputs[0].valid()) return Error{"has no output", place};
   return Done{};

@@ -564,11 +564,40 @@ std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
 
 std::size_t required_inputs(std::string_view op) {
   static const std::set<std::string_view> kNone = {"Constant", "RandomNormal"};
-  static const std::set<std::string_view> kThree = {"Where", "Slice", "Range", "Attention", "ScatterND", "ScatterElements"};
-  static const std::set<std::string_view> kTwo = {
-      "Add", "Sub", "Mul", "Div", "Pow", "Mod", "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "And", "Or", "Xor",
-      "MatMul", "FusedMatMul", "Gemm", "Conv", "Reshape", "Gather", "GatherND", "GatherElements", "Expand", "Tile", "CastLike",
-      "LayerNormalization", "RMSNormalization", "SequenceAt", "PRelu", "BitwiseAnd", "BitwiseOr", "CumSum"};
+  static const std::set<std::string_view> kThree = {"Where",     "Slice",     "Range",
+                                                    "Attention", "ScatterND", "ScatterElements"};
+  static const std::set<std::string_view> kTwo = {"Add",
+                                                  "Sub",
+                                                  "Mul",
+                                                  "Div",
+                                                  "Pow",
+                                                  "Mod",
+                                                  "Equal",
+                                                  "Less",
+                                                  "LessOrEqual",
+                                                  "Greater",
+                                                  "GreaterOrEqual",
+                                                  "And",
+                                                  "Or",
+                                                  "Xor",
+                                                  "MatMul",
+                                                  "FusedMatMul",
+                                                  "Gemm",
+                                                  "Conv",
+                                                  "Reshape",
+                                                  "Gather",
+                                                  "GatherND",
+                                                  "GatherElements",
+                                                  "Expand",
+                                                  "Tile",
+                                                  "CastLike",
+                                                  "LayerNormalization",
+                                                  "RMSNormalization",
+                                                  "SequenceAt",
+                                                  "PRelu",
+                                                  "BitwiseAnd",
+                                                  "BitwiseOr",
+                                                  "CumSum"};
   if (!rules().contains(op) || kNone.contains(op)) return 0;
   return kThree.contains(op) ? 3 : kTwo.contains(op) ? 2 : 1;
 }

@@ -19,7 +19,7 @@ inline OnnxMaker small_transformer(int layers, const std::string& prefix, std::i
   maker.integers("merge_heads", {1, s, hidden});
   int serial = 0;
   const auto weight = [&](const std::string& name, std::initializer_list<std::int64_t> dims) {
-    const std::string full = prefix.empty() ? "c" + std::to_string(serial++) : name;
+    std::string full = prefix.empty() ? "c" + std::to_string(serial++) : name;
     maker.weight(full, dims);
     return full;
   };

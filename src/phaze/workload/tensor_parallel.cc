@@ -252,12 +252,12 @@ class Slicer {
       vector.rows = share(vector.rows);
       return;
     }
-    if (common == Layout::kSequence && vector.cols > 0 && elements % vector.cols == 0)
+    const bool by_rows = vector.cols > 0 && elements % vector.cols == 0;
+    const bool by_columns = vector.rows > 0 && elements % vector.rows == 0;
+    if (by_rows && (common == Layout::kSequence || !by_columns))
       vector.rows = elements / vector.cols;
-    else if (vector.rows > 0 && elements % vector.rows == 0)
+    else if (by_columns)
       vector.cols = elements / vector.rows;
-    else if (vector.cols > 0 && elements % vector.cols == 0)
-      vector.rows = elements / vector.cols;
     else
       vector = {vector.op, vector.backward, vector.split, 1, elements};
   }

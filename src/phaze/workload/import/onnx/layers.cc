@@ -158,6 +158,7 @@ Stages by_structure(const OpGraph& graph) {
     if (!is_nop(graph.op(OpId(i)).work)) trunk.emplace_back(i);
   }
   std::vector<std::uint64_t> signatures;
+  signatures.reserve(trunk.size());
   for (const OpId id : trunk) signatures.push_back(signature(graph, id));
 
   // The longest repetition, then again in what lies before and behind it (an encoder and a decoder are two stacks).

@@ -83,7 +83,8 @@ class Recogniser {
 
   // One node in place of `group`, standing where the last of them stood. Refused (false) if anything outside the group
   // reads what the group made inside.
-  bool replace(const std::set<GraphNodeId>& group, std::string_view op, const std::vector<ValueId>& inputs, ValueId result) {
+  bool replace(const std::set<GraphNodeId>& group, std::string_view op, const std::vector<ValueId>& inputs,
+               ValueId result) {
     for (const GraphNodeId member : group)
       for (const ValueId made : graph_[member].outputs) {
         if (!made.valid() || made == result) continue;

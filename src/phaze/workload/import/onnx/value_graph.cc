@@ -445,7 +445,7 @@ void ValueGraph::drop_identities() {
     for (ValueId& input : node.inputs)
       if (input.valid() && same[input.index()].valid()) input = same[input.index()];
     if (node.removed || node.op != "Identity" || node.inputs.size() != 1 || !node.inputs[0].valid()) continue;
-    Value& output = (*this)[node.outputs[0]];
+    const Value& output = (*this)[node.outputs[0]];
     same[node.outputs[0].index()] = node.inputs[0];
     (*this)[node.inputs[0]].graph_output = (*this)[node.inputs[0]].graph_output || output.graph_output;
     node.removed = true;

@@ -2,12 +2,12 @@
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
+find_package(yaml-cpp REQUIRED)
 # ONNX's package refers to protobuf::libprotobuf without finding it.
 find_package(Protobuf REQUIRED)
 find_package(ONNX REQUIRED)
 if(PHAZE_TESTS)
   find_package(GTest REQUIRED)
-  find_package(rapidcheck QUIET)
   include(GoogleTest)
 endif()
 if(PHAZE_BENCHMARKS)

@@ -110,6 +110,8 @@ int run(int argc, const char* const* argv) {
     if (level == LogLevel::kError) session.progress.hide();
   });
   add_model_command(app, session);
+  add_chip_command(app, session);
+  add_space_command(app, session);
   add_completion_command(app, session);
   mention_common_options(app);
   try {

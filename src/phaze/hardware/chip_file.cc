@@ -1,0 +1,182 @@
+#include "phaze/hardware/chip_file.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <span>
+
+#include "phaze/base/embedded_file.h"
+#include "phaze/base/nearest.h"
+#include "phaze/base/quantity.h"
+#include "phaze/hardware/parameter.h"
+#include "phaze/hardware/yaml_reader.h"
+
+namespace phaze {
+std::span<const EmbeddedFile> chip_files();  // generated from data/chips
+}  // namespace phaze
+
+namespace phaze::hardware {
+namespace {
+
+// Keys beside the parameters.
+constexpr std::array<std::string_view, 3> kTexts = {"name", "summary", "published"};
+
+Error unknown_key(const YAML::Node& node, const std::string& key) {
+  std::vector<std::string> known(kTexts.begin(), kTexts.end());
+  for (const Parameter& parameter : parameters()) known.emplace_back(parameter.name);
+  return {"unknown key '" + key + "'", line_of(node), suggest(key, known)};
+}
+
+Status read_published(const YAML::Node& node, PublishedFigures& published) {
+  if (!node.IsMap()) return Error{"key 'published' needs the keys peak, tdp and die", line_of(node)};
+  for (const auto& entry : node) {
+    const auto key = entry.first.as<std::string>();
+    const auto text = scalar(entry.second, key);
+    if (!text) return text.error();
+    Result<double> value = Error{};
+    const auto with_unit = [&](std::string_view unit, double factor) -> Result<double> {
+      if (!text->ends_with(unit)) return Error{"'" + *text + "' does not end in " + std::string(unit)};
+      const auto number = parse_positive(std::string_view(*text).substr(0, text->size() - unit.size()));
+      if (!number) return number.error();
+      return *number * factor;
+    };
+    double* target = nullptr;
+    if (key == "peak") {
+      value = with_unit("TFLOP/s", 1e12);
+      target = &published.peak_flops;
+    } else if (key == "tdp") {
+      value = parse_watts(*text);
+      target = &published.tdp_watts;
+    } else if (key == "die") {
+      value = with_unit("mm2", 1);
+      target = &published.die_mm2;
+    } else {
+      const std::vector<std::string> known = {"peak", "tdp", "die"};
+      return Error{"unknown key 'published." + key + "'", line_of(entry.first), suggest(key, known)};
+    }
+    if (!value) return within(line_of(entry.second) + ": key 'published." + key + "'", value.error());
+    *target = *value;
+  }
+  return Done{};
+}
+
+// "8x128x128" as numbers.
+Result<std::vector<std::int64_t>> factors(std::string_view text, std::size_t wanted, std::string_view example) {
+  std::vector<std::int64_t> list;
+  while (true) {
+    const auto cross = text.find('x');
+    const auto number = parse_count(text.substr(0, cross));
+    if (!number) return Error{number.error().message, "", "write it like " + std::string(example)};
+    if (*number > 1 << 20) return Error{"'" + std::to_string(*number) + "' is more than 1048576"};
+    list.push_back(*number);
+    if (cross == std::string_view::npos) break;
+    text.remove_prefix(cross + 1);
+  }
+  if (list.size() != wanted)
+    return Error{"has " + std::to_string(list.size()) + " factors", "", "write it like " + std::string(example)};
+  return list;
+}
+
+Status set_parameter(Chip& chip, std::string_view name, std::string_view text) {
+  const auto parameter = find_parameter(name);
+  if (!parameter) return parameter.error();
+  const auto value = (*parameter)->parse(text);
+  if (!value) return value.error();
+  (*parameter)->set(chip, *value);
+  return Done{};
+}
+
+Status set_inline(Chip& chip, std::string_view key, std::string_view value) {
+  if (key == "tc") {
+    const auto sizes = factors(value, 3, "tc=8x128x128 (cores x rows x columns)");
+    if (!sizes) return sizes.error();
+    chip.tensor_cores = {(*sizes)[0], (*sizes)[1], (*sizes)[2]};
+    return Done{};
+  }
+  if (key == "vc") {
+    const auto sizes = factors(value, 2, "vc=2x128 (cores x lanes)");
+    if (!sizes) return sizes.error();
+    chip.vector_cores = {(*sizes)[0], (*sizes)[1]};
+    return Done{};
+  }
+  if (key == "hbm") {
+    const auto at = value.find('@');
+    if (auto status = set_parameter(chip, "hbm", value.substr(0, at)); !status) return status;
+    return at == std::string_view::npos ? Status(Done{}) : set_parameter(chip, "hbm_bandwidth", value.substr(at + 1));
+  }
+  if (key == "glb" || key == "clock" || key == "process") return set_parameter(chip, key, value);
+  const std::vector<std::string> known = {"tc", "vc", "glb", "hbm", "clock", "process"};
+  return Error{"unknown part '" + std::string(key) + "'", "", suggest(key, known)};
+}
+
+}  // namespace
+
+Result<Chip> parse_chip_file(std::string_view text) {
+  const auto document = parse_yaml(text);
+  if (!document) return document.error();
+  Chip chip;
+  for (const auto& entry : *document) {
+    const auto key = scalar(entry.first, "key");
+    if (!key) return key.error();
+    if (*key == "published") {
+      if (auto status = read_published(entry.second, chip.published); !status) return status.error();
+      continue;
+    }
+    const auto value = scalar(entry.second, *key);
+    if (!value) return value.error();
+    if (*key == "name")
+      chip.name = *value;
+    else if (*key == "summary")
+      chip.summary = *value;
+    else if (!find_parameter(*key))
+      return unknown_key(entry.first, *key);
+    else if (auto status = set_parameter(chip, *key, *value); !status)
+      return within(line_of(entry.second) + ": key '" + *key + "'", status.error());
+  }
+  return chip;
+}
+
+Result<Chip> parse_inline_chip(std::string_view text) {
+  Chip chip;
+  chip.name = std::string(text);
+  while (!text.empty()) {
+    const auto comma = text.find(',');
+    const std::string_view part = text.substr(0, comma);
+    const auto equals = part.find('=');
+    if (equals == std::string_view::npos) return Error{"'" + std::string(part) + "' is not of the form key=value"};
+    const std::string_view key = part.substr(0, equals);
+    if (auto status = set_inline(chip, key, part.substr(equals + 1)); !status)
+      return within(std::string(key), status.error());
+    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
+  }
+  return chip;
+}
+
+std::vector<std::string> chip_presets() {
+  std::vector<std::string> names;
+  for (const EmbeddedFile& file : chip_files()) names.emplace_back(file.name);
+  std::ranges::sort(names);
+  return names;
+}
+
+Result<Chip> load_chip(std::string_view chip) {
+  const auto files = chip_files();
+  if (const auto file = std::ranges::find(files, chip, &EmbeddedFile::name); file != files.end())
+    return parse_chip_file(file->text);
+  if (chip.find('=') != std::string_view::npos) {
+    auto parsed = parse_inline_chip(chip);
+    if (!parsed) return within("chip '" + std::string(chip) + "'", parsed.error());
+    return parsed;
+  }
+  if (chip.find('/') == std::string_view::npos && !chip.ends_with(".yaml") && !chip.ends_with(".yml")) {
+    const auto names = chip_presets();
+    return Error{"there is no chip '" + std::string(chip) + "'", "CHIP", suggest(chip, names)};
+  }
+  const auto text = read_text_file(chip);
+  if (!text) return text.error();
+  auto parsed = parse_chip_file(*text);
+  if (!parsed) return within(std::string(chip), parsed.error());
+  return parsed;
+}
+
+}  // namespace phaze::hardware

@@ -1,0 +1,87 @@
+#include "phaze/hardware/chip_file.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace phaze::hardware {
+namespace {
+
+TEST(InlineChip, sets_what_it_names_and_keeps_the_rest) {
+  const auto chip = load_chip("tc=4x64x32,vc=8x256,glb=64MiB,hbm=80GiB@2.5TB/s,clock=940MHz");
+  ASSERT_TRUE(chip) << to_string(chip.error());
+  EXPECT_EQ(chip->tensor_cores, (TensorCores{4, 64, 32}));
+  EXPECT_EQ(chip->vector_cores, (VectorCores{8, 256}));
+  EXPECT_EQ(chip->global_buffer, Bytes(std::int64_t{64} << 20));
+  EXPECT_EQ(chip->hbm, Bytes(std::int64_t{80} << 30));
+  EXPECT_DOUBLE_EQ(chip->hbm_bandwidth, 2.5e12);
+  EXPECT_DOUBLE_EQ(chip->clock_hz, 940e6);
+  const auto partial = load_chip("hbm=64GiB");
+  ASSERT_TRUE(partial);
+  EXPECT_EQ(partial->tensor_cores, Chip{}.tensor_cores);
+  EXPECT_DOUBLE_EQ(partial->hbm_bandwidth, 1.2e12);
+}
+
+TEST(ChipFile, sets_what_it_names) {
+  const auto chip = parse_chip_file("name: mine\nrows: 64\nclock: 2GHz\npublished: {peak: 100TFLOP/s, tdp: 300W}\n");
+  ASSERT_TRUE(chip) << to_string(chip.error());
+  EXPECT_EQ(chip->name, "mine");
+  EXPECT_EQ(chip->tensor_cores.rows, 64);
+  EXPECT_DOUBLE_EQ(chip->published.tdp_watts, 300);
+}
+
+TEST(Chips, broken_ones_are_refused_by_place) {
+  const auto refuse = [](std::string_view text) {
+    const auto chip = load_chip(text);
+    return chip ? std::string("accepted") : to_string(chip.error());
+  };
+  EXPECT_EQ(refuse("h10-sxm"), "CHIP: there is no chip 'h10-sxm' (did you mean 'h100-sxm'?)");
+  EXPECT_EQ(refuse("./nowhere.yaml"), "./nowhere.yaml: cannot be read: No such file or directory");
+  EXPECT_EQ(refuse("tc=8x128"),
+            "chip 'tc=8x128': tc: has 2 factors (write it like tc=8x128x128 (cores x rows x columns))");
+  EXPECT_EQ(refuse("tc=8xax128"),
+            "chip 'tc=8xax128': tc: 'a' is not a positive whole number (write it like tc=8x128x128 (cores x rows x "
+            "columns))");
+  EXPECT_EQ(refuse("tc=8x128x9999999"), "chip 'tc=8x128x9999999': tc: '9999999' is more than 1048576");
+  EXPECT_EQ(refuse("vc=0x128"),
+            "chip 'vc=0x128': vc: '0' is not a positive whole number (write it like vc=2x128 (cores x lanes))");
+  EXPECT_EQ(
+      refuse("glb=128"),
+      "chip 'glb=128': glb: '128' has no unit (write it like 128MiB; units: B, KiB, MiB, GiB, TiB, KB, MB, GB, TB)");
+  EXPECT_EQ(refuse("glb=128mb"),
+            "chip 'glb=128mb': glb: '128mb' has the unknown unit 'mb' (write it like 128MiB; units: B, KiB, MiB, GiB, "
+            "TiB, KB, MB, GB, TB)");
+  EXPECT_EQ(refuse("glb=-1MiB"),
+            "chip 'glb=-1MiB': glb: '-1MiB' does not start with a positive number (write it like 128MiB)");
+  EXPECT_EQ(refuse("glb=0.3B"), "chip 'glb=0.3B': glb: '0.3B' is not a whole number of bytes below 2^62");
+  EXPECT_EQ(refuse("hbm=32GiB@1200GB"),
+            "chip 'hbm=32GiB@1200GB': hbm: '1200GB' does not end in /s (write it like 1200GB/s)");
+  EXPECT_EQ(refuse("clock=fast"),
+            "chip 'clock=fast': clock: 'fast' does not start with a positive number (write it like 1.05GHz)");
+  EXPECT_EQ(refuse("clk=1GHz"), "chip 'clk=1GHz': clk: unknown part 'clk' (known: tc, vc, glb, hbm, clock, process)");
+  EXPECT_EQ(refuse("tc=8x8x8,"), "accepted");
+  EXPECT_EQ(refuse("tc=8x8x8,glb"), "chip 'tc=8x8x8,glb': 'glb' is not of the form key=value");
+}
+
+TEST(ChipFile, broken_files_are_refused_by_line) {
+  const auto refuse = [](std::string_view text) {
+    const auto chip = parse_chip_file(text);
+    return chip ? std::string("accepted") : to_string(chip.error());
+  };
+  EXPECT_EQ(refuse("name: x\nrow: 5\n"), "line 2: unknown key 'row' (did you mean 'rows'?)");
+  EXPECT_EQ(refuse("name: x\nrows: many\n"), "line 2: key 'rows': 'many' is not a positive whole number");
+  EXPECT_EQ(refuse("rows: [1, 2]\n"), "line 1: key 'rows' needs a plain value");
+  EXPECT_EQ(
+      refuse("glb: 128\n"),
+      "line 1: key 'glb': '128' has no unit (write it like 128MiB; units: B, KiB, MiB, GiB, TiB, KB, MB, GB, TB)");
+  EXPECT_EQ(refuse("process: 7\n"), "line 1: key 'process': '7' does not end in nm (write it like 7nm)");
+  EXPECT_EQ(refuse("process: 1nm\n"), "line 1: key 'process': '1nm' is not between 2nm and 90nm");
+  EXPECT_EQ(refuse("- a\n- b\n"), "line 1: is not a YAML map (write it as 'key: value' lines)");
+  EXPECT_EQ(refuse("a: [1\n"), "line 2: is not valid YAML: end of sequence flow not found");
+  EXPECT_EQ(refuse("published: {peek: 1TFLOP/s}\n"), "line 1: unknown key 'published.peek' (did you mean 'peak'?)");
+  EXPECT_EQ(refuse("published: {tdp: hot}\n"),
+            "line 1: key 'published.tdp': 'hot' does not start with a positive number (write it like 192W)");
+}
+
+}  // namespace
+}  // namespace phaze::hardware

@@ -1,0 +1,148 @@
+#include "phaze/hardware/design_space.h"
+
+#include <algorithm>
+
+#include "phaze/hardware/area.h"
+#include "phaze/hardware/power.h"
+
+namespace phaze::hardware {
+namespace {
+
+const Parameter* parameter(std::string_view name) {
+  const auto found = find_parameter(name);
+  check(static_cast<bool>(found), "a parameter of that name");
+  return *found;
+}
+
+std::vector<double> powers_of_two_down(int from, int to, double unit) {
+  std::vector<double> values;
+  for (int exponent = from; exponent >= to; --exponent)
+    values.push_back(unit * static_cast<double>(std::int64_t{1} << exponent));
+  return values;
+}
+
+void apply(const DesignSpace& space, Chip& chip, std::size_t dimension, std::size_t value) {
+  const Dimension& axis = space.dimensions[dimension];
+  axis.parameter->set(chip, axis.values[value]);
+  for (const Tie& tie : space.ties)
+    if (tie.equals == axis.parameter) tie.parameter->set(chip, axis.values[value]);
+}
+
+// Above the limits, below them, or kept. Area and power never shrink when a parameter grows, so along one dimension
+// with ascending values the three come in the order low, kept, high. Sharing out by a single core breaks that order
+// only at the value 1 of a core count, which walk() therefore takes alone.
+enum class Side : std::uint8_t { kLow, kKept, kHigh };
+
+Side side(const DesignSpace& space, const Chip& chip) {
+  const Limits& limits = space.limits;
+  if (limits.max_tdp_watts && thermal_design_power(chip).total > *limits.max_tdp_watts) return Side::kHigh;
+  if (!limits.max_area_um2) return Side::kKept;
+  const double area = area_phaze22(chip).total;
+  if (area > *limits.max_area_um2) return Side::kHigh;
+  const bool single = chip.tensor_cores.count == 1 || chip.vector_cores.count == 1;
+  const double least = single ? 0 : limits.min_area_share * *limits.max_area_um2;
+  return area < least ? Side::kLow : Side::kKept;
+}
+
+// How many of the innermost dimension's values are kept, by bisection where its values are monotone.
+std::int64_t count_innermost(const DesignSpace& space, Chip& chip, std::size_t dimension) {
+  const auto& values = space.dimensions[dimension].values;
+  const auto side_at = [&](std::size_t i) {
+    apply(space, chip, dimension, i);
+    return side(space, chip);
+  };
+  const bool up = std::ranges::is_sorted(values);
+  const bool down = std::ranges::is_sorted(values, std::greater<>());
+  const bool has_single = std::ranges::find(values, 1.0) != values.end();
+  if ((!up && !down) || has_single) {
+    std::int64_t kept = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) kept += side_at(i) == Side::kKept ? 1 : 0;
+    return kept;
+  }
+  const std::size_t n = values.size();
+  // The first index, in ascending order of value, at which `past` holds.
+  const auto first = [&](const auto& past) {
+    std::size_t low = 0, high = n;
+    while (low < high) {
+      const std::size_t middle = (low + high) / 2;
+      if (past(side_at(up ? middle : n - 1 - middle)))
+        high = middle;
+      else
+        low = middle + 1;
+    }
+    return low;
+  };
+  const std::size_t from = first([](Side s) { return s != Side::kLow; });
+  const std::size_t to = first([](Side s) { return s == Side::kHigh; });
+  return static_cast<std::int64_t>(to - std::min(from, to));
+}
+
+std::int64_t count_from(const DesignSpace& space, Chip& chip, std::size_t dimension) {
+  if (dimension + 1 == space.dimensions.size()) return count_innermost(space, chip, dimension);
+  std::int64_t kept = 0;
+  for (std::size_t i = 0; i < space.dimensions[dimension].values.size(); ++i) {
+    apply(space, chip, dimension, i);
+    kept = saturating_add(kept, count_from(space, chip, dimension + 1));
+  }
+  return kept;
+}
+
+bool visit_from(const DesignSpace& space, Chip& chip, std::size_t dimension,
+                const std::function<bool(const Chip&)>& visit) {
+  if (dimension == space.dimensions.size()) return side(space, chip) != Side::kKept || visit(chip);
+  for (std::size_t i = 0; i < space.dimensions[dimension].values.size(); ++i) {
+    apply(space, chip, dimension, i);
+    if (!visit_from(space, chip, dimension + 1, visit)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::int64_t DesignSpace::points() const {
+  std::int64_t product = 1;
+  for (const Dimension& dimension : dimensions)
+    product = saturating_multiply(product, static_cast<std::int64_t>(dimension.values.size()));
+  return product;
+}
+
+Chip DesignSpace::chip(std::int64_t point) const {
+  check(point >= 0 && point < points(), "a point of the space");
+  Chip made = base;
+  for (std::size_t d = dimensions.size(); d-- > 0;) {
+    const auto radix = static_cast<std::int64_t>(dimensions[d].values.size());
+    apply(*this, made, d, static_cast<std::size_t>(point % radix));
+    point /= radix;
+  }
+  return made;
+}
+
+bool DesignSpace::keeps(const Chip& chip) const { return side(*this, chip) == Side::kKept; }
+
+std::int64_t DesignSpace::count_kept() const {
+  Chip chip = base;
+  if (dimensions.empty()) return keeps(chip) ? 1 : 0;
+  return count_from(*this, chip, 0);
+}
+
+void DesignSpace::for_each_kept(const std::function<bool(const Chip&)>& visit) const {
+  Chip chip = base;
+  visit_from(*this, chip, 0, visit);
+}
+
+DesignSpace phaze_space() {
+  DesignSpace space;
+  space.name = "phaze";
+  constexpr double kMiB = 1048576;
+  space.dimensions = {{parameter("tensor_cores"), powers_of_two_down(12, 0, 1)},
+                      {parameter("vector_cores"), powers_of_two_down(12, 0, 1)},
+                      {parameter("rows"), powers_of_two_down(8, 1, 1)},
+                      {parameter("cols"), powers_of_two_down(8, 1, 1)},
+                      {parameter("glb"), powers_of_two_down(7, 1, kMiB)}};
+  space.ties = {{parameter("lanes"), parameter("rows")}};
+  // The budget is the area of the TPUv4-like chip, which is the default chip.
+  space.limits = {.max_area_um2 = area_phaze22(Chip{}).total, .min_area_share = 0.3};
+  return space;
+}
+
+}  // namespace phaze::hardware

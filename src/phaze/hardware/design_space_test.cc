@@ -1,0 +1,163 @@
+#include "phaze/hardware/design_space.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "phaze/hardware/area.h"
+
+namespace phaze::hardware {
+namespace {
+
+std::int64_t walk(const DesignSpace& space) {
+  std::int64_t kept = 0;
+  space.for_each_kept([&](const Chip&) {
+    ++kept;
+    return true;
+  });
+  return kept;
+}
+
+TEST(PhazeSpace, has_the_published_chips) {
+  const DesignSpace space = phaze_space();
+  EXPECT_EQ(space.points(), 75712);
+  EXPECT_EQ(space.count_kept(), 29360);
+  EXPECT_EQ(walk(space), 29360);
+}
+
+TEST(PhazeSpace, every_published_area_is_reproduced_to_the_last_bit_and_in_order) {
+  const char* given = std::getenv("PHAZE_REFERENCE");
+  const auto folder =
+      std::filesystem::path(given != nullptr ? given : PHAZE_SOURCE_DIR "/../shared/reference") / "area";
+  if (!std::filesystem::exists(folder))
+    GTEST_SKIP() << "no reference areas at " << folder << "; set PHAZE_REFERENCE to the folder that holds them";
+  std::vector<Chip> chips;
+  phaze_space().for_each_kept([&](const Chip& chip) {
+    chips.push_back(chip);
+    return true;
+  });
+  std::ifstream file(folder / "chips_sample.csv");
+  std::string line;
+  std::getline(file, line);
+  std::size_t row = 0;
+  for (; std::getline(file, line); ++row) {
+    ASSERT_LT(20 * row, chips.size());
+    const Chip& chip = chips[20 * row];
+    std::stringstream cells(line);
+    std::vector<double> values;
+    for (std::string cell; std::getline(cells, cell, ',');) values.push_back(std::stod(cell));
+    const std::vector<double> mine = {static_cast<double>(chip.tensor_cores.count),
+                                      static_cast<double>(chip.vector_cores.count),
+                                      static_cast<double>(chip.tensor_cores.rows),
+                                      static_cast<double>(chip.tensor_cores.cols),
+                                      static_cast<double>(chip.vector_cores.lanes),
+                                      static_cast<double>(chip.global_buffer.value()),
+                                      area_phaze22(chip).total};
+    EXPECT_EQ(values, mine) << "row " << row;
+  }
+  EXPECT_EQ(row, 1468U);
+}
+
+TEST(DesignSpace, points_are_numbered_in_the_order_of_enumeration) {
+  const DesignSpace space = phaze_space();
+  std::vector<Chip> by_number;
+  for (std::int64_t i = 0; i < space.points(); ++i)
+    if (const Chip chip = space.chip(i); space.keeps(chip)) by_number.push_back(chip);
+  std::vector<Chip> by_walking;
+  space.for_each_kept([&](const Chip& chip) {
+    by_walking.push_back(chip);
+    return true;
+  });
+  EXPECT_EQ(by_number, by_walking);
+}
+
+// Counting by bisection agrees with looking at every point, whatever the limits.
+TEST(DesignSpace, counts_what_it_walks) {
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 200; ++round) {
+    DesignSpace space;
+    for (const char* name : {"tensor_cores", "rows", "cols", "vector_cores", "glb"}) {
+      std::vector<double> values;
+      double value = name[0] == 'g' ? 1048576 : 1 + static_cast<double>(random() % 3);
+      for (std::uint64_t n = 1 + random() % 5; n > 0; --n) {
+        values.push_back(value);
+        value = name[0] == 'g' ? value * 2 : value + static_cast<double>(1 + random() % 60);
+      }
+      if (random() % 2 == 0) std::reverse(values.begin(), values.end());
+      space.dimensions.push_back({*find_parameter(name), values});
+    }
+    std::shuffle(space.dimensions.begin(), space.dimensions.end(), random);
+    space.limits.max_area_um2 = 1e6 * static_cast<double>(1 + random() % 400);
+    if (random() % 2 == 0) space.limits.min_area_share = 0.1 * static_cast<double>(random() % 10);
+    if (random() % 3 == 0) space.limits.max_tdp_watts = 90 + static_cast<double>(random() % 200);
+    EXPECT_EQ(space.count_kept(), walk(space)) << "round " << round;
+  }
+}
+
+TEST(SpaceFile, lists_ranges_powers_and_ties) {
+  const auto space = parse_space_file(R"(
+name: mine
+base: tpuv4
+dimensions:
+  tensor_cores: [1, 2, 4]
+  rows: {powers_of_two: [16, 256]}
+  lanes: {equals: rows}
+  cols: {from: 32, to: 128, step: 32}
+  hbm: [32GiB, 64GiB]
+limits:
+  area: tpuv4-phaze
+  tdp: 300W
+)");
+  ASSERT_TRUE(space) << to_string(space.error());
+  EXPECT_EQ(space->points(), 3 * 5 * 4 * 2);
+  EXPECT_EQ(space->count_kept(), walk(*space));
+  EXPECT_EQ(space->chip(0).vector_cores.lanes, 16);
+  EXPECT_EQ(space->chip(space->points() - 1).hbm, Bytes(std::int64_t{64} << 30));
+  EXPECT_DOUBLE_EQ(*space->limits.max_area_um2, area_phaze22(Chip{}).total);
+}
+
+TEST(SpaceFile, a_billion_points_are_counted_without_holding_them) {
+  const auto space = parse_space_file(R"(
+dimensions:
+  tensor_cores: {from: 1, to: 100, step: 1}
+  vector_cores: {from: 1, to: 10, step: 1}
+  rows: [8, 16]
+  glb: {from: 1KiB, to: 512MiB, step: 1KiB}
+limits: {area: 100mm2}
+)");
+  ASSERT_TRUE(space) << to_string(space.error());
+  EXPECT_EQ(space->points(), std::int64_t{100} * 10 * 2 * 524288);
+  EXPECT_GT(space->count_kept(), 0);
+  EXPECT_LT(space->count_kept(), space->points());
+}
+
+TEST(SpaceFile, broken_files_are_refused_by_line) {
+  const auto refuse = [](std::string_view text) {
+    const auto space = parse_space_file(text);
+    return space ? std::string("accepted") : to_string(space.error());
+  };
+  EXPECT_EQ(refuse("name: x\n"), "key 'dimensions': has no dimensions (name at least one parameter with its values)");
+  EXPECT_EQ(refuse("dimension: {}\n"), "line 1: unknown key 'dimension' (did you mean 'dimensions'?)");
+  EXPECT_EQ(refuse("dimensions:\n  tensorcores: [1]\n"),
+            "line 2: unknown key 'tensorcores' (did you mean 'tensor_cores'?)");
+  EXPECT_EQ(refuse("dimensions:\n  rows: []\n"), "line 2: key 'rows': the list is empty");
+  EXPECT_EQ(refuse("dimensions:\n  rows: {powers_of_two: [8, 4]}\n"), "line 2: key 'rows': the range is empty");
+  EXPECT_EQ(refuse("dimensions:\n  rows: {from: 8}\n"),
+            "line 2: key 'rows' is neither a list nor a range (write [1, 2, 4], {from: 2, to: 256, step: 2}, "
+            "{powers_of_two: [2, 256]} or {equals: rows})");
+  EXPECT_EQ(refuse("dimensions:\n  lanes: {equals: rows}\n  cols: [1]\n"),
+            "line 2: 'lanes' equals 'rows', which is no dimension");
+  EXPECT_EQ(refuse("dimensions: {rows: [1]}\nlimits: {aera: 3mm2}\n"),
+            "line 2: unknown key 'limits.aera' (did you mean 'area'?)");
+  EXPECT_EQ(refuse("dimensions: {rows: [1]}\nlimits: {min_area_share: 2}\n"),
+            "line 2: key 'limits.min_area_share': '2' is not above 0 and at most 1");
+  EXPECT_EQ(refuse("base: tpu4\ndimensions: {rows: [1]}\n"),
+            "line 1: key 'base': CHIP: there is no chip 'tpu4' (did you mean 'tpuv4'?)");
+}
+
+}  // namespace
+}  // namespace phaze::hardware

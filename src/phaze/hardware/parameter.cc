@@ -1,0 +1,74 @@
+#include "phaze/hardware/parameter.h"
+
+#include <array>
+#include <vector>
+
+#include "phaze/base/nearest.h"
+#include "phaze/base/quantity.h"
+
+namespace phaze::hardware {
+namespace {
+
+constexpr double kLargestCount = 1 << 20;
+
+Result<double> count(std::string_view text) {
+  const auto value = parse_count(text);
+  if (!value) return value.error();
+  if (static_cast<double>(*value) > kLargestCount) return Error{"'" + std::string(text) + "' is more than 1048576"};
+  return static_cast<double>(*value);
+}
+
+Result<double> bytes(std::string_view text) {
+  const auto value = parse_bytes(text);
+  if (!value) return value.error();
+  return static_cast<double>(value->value());
+}
+
+Result<double> nanometres(std::string_view text) {
+  if (!text.ends_with("nm")) return Error{"'" + std::string(text) + "' does not end in nm", "", "write it like 7nm"};
+  text.remove_suffix(2);
+  const auto value = parse_count(text);
+  if (!value) return value.error();
+  if (*value < 2 || *value > 90) return Error{"'" + std::string(text) + "nm' is not between 2nm and 90nm"};
+  return static_cast<double>(*value);
+}
+
+std::int64_t whole(double value) { return static_cast<std::int64_t>(value); }
+
+constexpr std::array<Parameter, 11> kParameters = {{
+    {"tensor_cores", count, [](const Chip& c) { return static_cast<double>(c.tensor_cores.count); },
+     [](Chip& c, double v) { c.tensor_cores.count = whole(v); }},
+    {"rows", count, [](const Chip& c) { return static_cast<double>(c.tensor_cores.rows); },
+     [](Chip& c, double v) { c.tensor_cores.rows = whole(v); }},
+    {"cols", count, [](const Chip& c) { return static_cast<double>(c.tensor_cores.cols); },
+     [](Chip& c, double v) { c.tensor_cores.cols = whole(v); }},
+    {"vector_cores", count, [](const Chip& c) { return static_cast<double>(c.vector_cores.count); },
+     [](Chip& c, double v) { c.vector_cores.count = whole(v); }},
+    {"lanes", count, [](const Chip& c) { return static_cast<double>(c.vector_cores.lanes); },
+     [](Chip& c, double v) { c.vector_cores.lanes = whole(v); }},
+    {"glb", bytes, [](const Chip& c) { return static_cast<double>(c.global_buffer.value()); },
+     [](Chip& c, double v) { c.global_buffer = Bytes(whole(v)); }},
+    {"glb_bytes_per_cycle", count, [](const Chip& c) { return c.global_buffer_bytes_per_cycle; },
+     [](Chip& c, double v) { c.global_buffer_bytes_per_cycle = v; }},
+    {"hbm", bytes, [](const Chip& c) { return static_cast<double>(c.hbm.value()); },
+     [](Chip& c, double v) { c.hbm = Bytes(whole(v)); }},
+    {"hbm_bandwidth", parse_bytes_per_second, [](const Chip& c) { return c.hbm_bandwidth; },
+     [](Chip& c, double v) { c.hbm_bandwidth = v; }},
+    {"clock", parse_hertz, [](const Chip& c) { return c.clock_hz; }, [](Chip& c, double v) { c.clock_hz = v; }},
+    {"process", nanometres, [](const Chip& c) { return c.process_nm; }, [](Chip& c, double v) { c.process_nm = v; }},
+}};
+
+}  // namespace
+
+std::span<const Parameter> parameters() { return kParameters; }
+
+Result<const Parameter*> find_parameter(std::string_view name) {
+  std::vector<std::string> known;
+  for (const Parameter& parameter : kParameters) {
+    if (parameter.name == name) return &parameter;
+    known.emplace_back(parameter.name);
+  }
+  return Error{"unknown key '" + std::string(name) + "'", "", suggest(name, known)};
+}
+
+}  // namespace phaze::hardware

@@ -125,6 +125,7 @@ void tidy(Stages& stages) {
     const std::string module = names[i].substr(names[i].find(' ', 6) + 1);
     names[i] = i + 1 == names.size() ? "head" : module;
   }
+  if (names.size() == 1) names[0] = "model";  // no layers were found: all is one
   stages.names = std::move(names);
 }
 

@@ -1,6 +1,8 @@
 #include "phaze/cli/app.h"
 
 #include <cstdio>
+#include <exception>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -51,6 +53,8 @@ Error explain(const CLI::App& root, const CLI::ParseError& error) {
     for (const CLI::App* sub : command.get_subcommands({})) names += (names.empty() ? "" : ", ") + sub->get_name();
     return {"a command is missing", path, "one of: " + names};
   }
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr)
+    return {said.substr(0, said.find(':')) + " needs exactly one value", path, help};
   return {said, path, help};
 }
 
@@ -120,6 +124,10 @@ int run(int argc, const char* const* argv) {
     return app.exit(success) == 0 ? kAnswered : kBadInput;
   } catch (const CLI::ParseError& error) {
     session.fail(explain(app, error));
+  } catch (const std::bad_alloc&) {
+    session.fail({"not enough memory for this input"});
+  } catch (const std::exception& error) {
+    session.fail({std::string("cannot go on: ") + error.what()});
   }
   return session.exit_code;
 }

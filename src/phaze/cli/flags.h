@@ -13,7 +13,7 @@ inline CLI::Validator positive_whole_number() {
   return {[](std::string& text) {
             const bool digits =
                 !text.empty() && text.size() <= 18 && text.find_first_not_of("0123456789") == std::string::npos;
-            const bool positive = text.find_first_not_of('0') != std::string::npos;
+            const bool positive = !text.starts_with('0');
             return digits && positive ? std::string() : "'" + text + "' is not a positive whole number";
           },
           ""};

@@ -46,6 +46,7 @@ TensorId LayerWriter::norm(const std::string& name, TensorId x) {
   const Work work =
       VectorWork{.op = rms ? VectorOp::kRmsNorm : VectorOp::kLayerNorm, .rows = rows, .cols = config_.hidden};
   const Tensor result{.elements = times(rows, config_.hidden)};
+  if (!config_.norm_weights) return graph_.emit(name, work, {x}, result);
   const TensorId scale = parameter(config_.hidden);
   if (!config_.norm_bias) return graph_.emit(name, work, {x, scale}, result);
   return graph_.emit(name, work, {x, scale, parameter(config_.hidden)}, result);

@@ -14,9 +14,7 @@ class LayerWriter {
  public:
   LayerWriter(const TransformerConfig& config, const WorkloadOptions& options, std::int64_t sequence);
 
-  std::int64_t tokens() const { return tokens_; }
   OpGraphBuilder& graph() { return graph_; }
-  void set_tokens(std::int64_t tokens) { tokens_ = tokens; }
 
   TensorId input(std::int64_t elements, TensorRole role = TensorRole::kInput);
   TensorId constant(std::int64_t elements, ElementType type);

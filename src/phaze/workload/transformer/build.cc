@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -133,11 +134,16 @@ class ModelBuilder {
       const TensorId attended =
           w.attention("attention", {.x = first, .bias = bias, .window = kind.window, .causal = kind.causal});
       const TensorId transformed = w.feed_forward("ffn", second);
-      const TensorId attended_dropped =
-          w.dropout("attention.output_dropout", attended, config_.dropout.hidden, config_.hidden);
-      const TensorId transformed_dropped =
-          w.dropout("ffn.output_dropout", transformed, config_.dropout.hidden, config_.hidden);
-      y = w.add("residual", w.add("join", attended_dropped, transformed_dropped), x);
+      if (config_.joint_dropout) {
+        const TensorId both = w.add("join", attended, transformed);
+        y = w.add("residual", w.dropout("output_dropout", both, config_.dropout.hidden, config_.hidden), x);
+      } else {
+        const auto dropped = [&](const char* name, TensorId in) {
+          return w.dropout(name, in, config_.dropout.hidden, config_.hidden);
+        };
+        y = w.add("join", dropped("attention.output_dropout", attended), dropped("ffn.output_dropout", transformed));
+        y = w.add("residual", y, x);
+      }
     } else {
       y = sublayer(w, "attention", "norm1", x, [&](TensorId in) {
         return w.attention("attention", {.x = in, .bias = bias, .window = kind.window, .causal = kind.causal});
@@ -187,13 +193,10 @@ class ModelBuilder {
     if (config_.final_norm) x = w.norm("norm", x);
     switch (config_.head) {
       case Head::kNone: return w.finish(x);
+      case Head::kPooled: return w.finish(pooled(w, x));
       case Head::kClassifier: return classifier(w, x, "classifier", config_.classes);
       case Head::kMaskedAndNextSentence: {
-        const TensorId first = first_token(w, x);
-        const TensorId pooled = w.linear("pooler", first, config_.hidden, config_.hidden, true, Split::kNone);
-        const TensorId activated =
-            w.element_wise("pooler.tanh", VectorOp::kTanh, {pooled}, options_.microbatch, config_.hidden);
-        loss(w, "next_sentence", w.linear("next_sentence", activated, config_.hidden, 2, true, Split::kNone), 2);
+        loss(w, "next_sentence", w.linear("next_sentence", pooled(w, x), config_.hidden, 2, true, Split::kNone), 2);
         [[fallthrough]];
       }
       case Head::kMaskedLanguageModel:
@@ -233,6 +236,11 @@ class ModelBuilder {
                           {.elements = pick.elements()});
   }
 
+  TensorId pooled(LayerWriter& w, TensorId x) const {
+    const TensorId dense = w.linear("pooler", first_token(w, x), config_.hidden, config_.hidden, true, Split::kNone);
+    return w.element_wise("pooler.tanh", VectorOp::kTanh, {dense}, options_.microbatch, config_.hidden);
+  }
+
   // Cross entropy in 32 bits; the probabilities are kept for the backward pass.
   void loss(LayerWriter& w, const std::string& name, TensorId logits, std::int64_t classes) const {
     const std::int64_t rows = w.graph().look(logits).elements / classes;
@@ -256,21 +264,24 @@ class ModelBuilder {
     const bool vision = config_.image_size > 0;
     auto last = append("embedding", vision ? patch_embedding() : embedding(false), NodeId::none());
     if (!last) return last.error();
-    std::vector<BlockKind> kinds = {{.name = "block", .window = config_.window, .causal = config_.causal}};
-    if (config_.alternate_windows) {
-      kinds = {{.name = "block.local", .window = config_.window, .causal = config_.causal},
-               {.name = "block.global", .causal = config_.causal}};
-    }
-    std::vector<NodeId> firsts(kinds.size());
+    // Windowed or not, as each layer is: all of them, every second one, or those behind the first few.
+    const std::array<BlockKind, 2> kinds = {{{.name = "block", .causal = config_.causal},
+                                             {.name = "block", .window = config_.window, .causal = config_.causal}}};
+    const auto is_windowed = [&](std::int64_t i) {
+      if (config_.window == 0 || i < config_.first_windowed_layer) return false;
+      return !config_.alternate_windows || i % 2 == 0;
+    };
+    const bool mixed = config_.window > 0 && (config_.alternate_windows || config_.first_windowed_layer > 0);
+    std::array<NodeId, 2> firsts;
     for (std::int64_t i = 0; i < config_.layers; ++i) {
-      const auto which = static_cast<std::size_t>(i) % kinds.size();
+      const std::size_t which = is_windowed(i) ? 1 : 0;
       if (firsts[which].valid()) {
         const NodeId node = layers_.repeat(firsts[which]);
         layers_.edge(*last, node, activation_bytes());
         last = node;
         continue;
       }
-      last = append(kinds[which].name, block(kinds[which]), *last);
+      last = append(mixed ? (which == 1 ? "block.local" : "block.global") : "block", block(kinds[which]), *last);
       if (!last) return last.error();
       firsts[which] = *last;
     }
@@ -341,7 +352,9 @@ std::int64_t count_parameters(const LayerGraph& graph) {
 
 }  // namespace
 
-Result<LayerGraph> build(const TransformerConfig& config, const WorkloadOptions& options) {
+Result<LayerGraph> build(const TransformerConfig& config, const WorkloadOptions& given) {
+  WorkloadOptions options = given;
+  if (options.microbatch == 0) options.microbatch = 1;
   const std::int64_t sequence = options.sequence != 0 ? options.sequence : config.default_sequence;
   if (auto status = check_options(config, options, sequence); !status) return status.error();
   auto graph = ModelBuilder(config, options, sequence).run();
@@ -351,7 +364,7 @@ Result<LayerGraph> build(const TransformerConfig& config, const WorkloadOptions&
     return graph;
   }
   // The count does not depend on the tokens, so a one-token model on one rank gives it cheaply.
-  const WorkloadOptions smallest{.sequence = config.image_size > 0 ? 0 : 1};
+  const WorkloadOptions smallest{.sequence = config.image_size > 0 ? 0 : 1, .microbatch = 1};
   const auto whole = ModelBuilder(config, smallest, config.image_size > 0 ? sequence : 1).run();
   if (!whole) return whole.error();
   graph->parameters = count_parameters(*whole);

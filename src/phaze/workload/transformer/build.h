@@ -15,8 +15,8 @@ enum class AttentionKind : std::uint8_t {
 };
 
 struct WorkloadOptions {
-  std::int64_t sequence = 0;  // 0: the model's own
-  std::int64_t microbatch = 1;
+  std::int64_t sequence = 0;    // 0: the model's own
+  std::int64_t microbatch = 0;  // 0: one, or what an ONNX file fixes
   TensorParallel parallel;
   AttentionKind attention = AttentionKind::kEager;
   bool fuse = false;

@@ -33,6 +33,7 @@ enum class Head : std::uint8_t {
   kMaskedLanguageModel,    // dense, activation, norm, product with the vocabulary, loss on every token
   kMaskedAndNextSentence,  // the same, and a pooled classifier of sentence pairs (how BERT was trained)
   kClassifier,             // one product on the first token (ViT)
+  kPooled,                 // the bare encoder with a dense layer on the first token (BertModel, ViTModel)
   kNone,                   // the bare encoder or decoder
 };
 
@@ -67,9 +68,11 @@ struct TransformerConfig {
   bool fused_qkv = false;      // queries, keys and values in one product
   NormKind norm = NormKind::kLayerNorm;
   NormPlacement norm_placement = NormPlacement::kPre;
+  bool norm_weights = true;  // off: plain normalisation without parameters
   bool norm_bias = true;
   bool parallel_block = false;  // attention and feed-forward read the same input, one residual sum (NeoX, Falcon)
   bool shared_norm = false;     // and the same norm (Falcon-7B)
+  bool joint_dropout = false;   // one dropout on the sum of attention and feed-forward (Falcon)
   bool embedding_norm = false;  // BERT
   bool final_norm = true;
   bool qkv_bias = false, projection_bias = false, feed_forward_bias = false, head_bias = false;
@@ -83,8 +86,9 @@ struct TransformerConfig {
   Positions positions = Positions::kNone;
   double rotary_fraction = 1.0;  // of each head's dimensions
   std::int64_t relative_buckets = 0;
-  std::int64_t window = 0;         // sliding attention window; 0: none
-  bool alternate_windows = false;  // every second layer sees everything (Gemma-2)
+  std::int64_t window = 0;                // sliding attention window; 0: none
+  bool alternate_windows = false;         // every second layer sees everything (Gemma-2)
+  std::int64_t first_windowed_layer = 0;  // layers before it see everything (Qwen2)
   Dropout dropout;
   Head head = Head::kLanguageModel;
 

@@ -65,6 +65,26 @@ std::int64_t ConfigReader::size(std::initializer_list<std::string_view> keys, st
   return otherwise;
 }
 
+std::int64_t ConfigReader::layers(std::initializer_list<std::string_view> keys) {
+  constexpr std::int64_t kMostLayers = 65536;
+  const std::int64_t count = size(keys);
+  if (count <= kMostLayers) return count;
+  for (const std::string_view key : keys)
+    if (present(key)) fail(key, fmt::format("{} layers are more than {}", count, kMostLayers));
+  return 1;
+}
+
+bool ConfigReader::is_null(std::string_view key) const {
+  const auto found = document_.find(key);
+  return found != document_.end() && found->is_null();
+}
+
+std::optional<ConfigReader> ConfigReader::inside(std::string_view key) const {
+  const auto* value = find(key);
+  if (value == nullptr || !value->is_object()) return std::nullopt;
+  return ConfigReader(*value);
+}
+
 bool ConfigReader::flag(std::string_view key, bool otherwise) {
   const auto* value = find(key);
   if (value == nullptr) return otherwise;

@@ -31,14 +31,20 @@ class ConfigReader {
   std::int64_t size(std::initializer_list<std::string_view> keys, std::int64_t otherwise);
   std::int64_t size(std::string_view key, std::int64_t otherwise) { return size({key}, otherwise); }
 
+  // A number of layers: at most 65,536, because each becomes a node of the graph.
+  std::int64_t layers(std::initializer_list<std::string_view> keys);
+
   bool flag(std::string_view key, bool otherwise);
   std::string text(std::string_view key, std::string_view otherwise);
   // A probability in [0, 1).
   double probability(std::string_view key, double otherwise);
-  // A number in (0, 1], nested one level down if `inside` is given.
+  // A number in (0, 1].
   double fraction(std::string_view key, double otherwise);
 
   bool present(std::string_view key) const;  // and not null
+  bool is_null(std::string_view key) const;  // written as null, which turns a default off
+  // A reader of the object behind `key`; nothing if there is none. Its errors are its own.
+  std::optional<ConfigReader> inside(std::string_view key) const;
   std::vector<std::string> texts(std::string_view key);
   std::size_t entries(std::string_view key) const;  // of an object or array; 0 if absent
 

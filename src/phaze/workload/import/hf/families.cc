@@ -47,15 +47,18 @@ Head head(ConfigReader& read, std::initializer_list<std::pair<std::string_view, 
 }
 
 // Sizes that nearly all decoder families spell the same way.
-void read_llama_sizes(ConfigReader& read, TransformerConfig& config) {
-  config.layers = read.size("num_hidden_layers");
+void read_llama_sizes(ConfigReader& read, TransformerConfig& config, std::int64_t default_head_dim = 0) {
+  config.layers = read.layers({"num_hidden_layers"});
   config.hidden = read.size("hidden_size");
   config.heads = read.size("num_attention_heads");
   config.kv_heads = read.size("num_key_value_heads", config.heads);
   config.feed_forward = read.size("intermediate_size");
   config.vocabulary = read.size("vocab_size");
-  if (!read.present("head_dim")) read.must_divide("hidden_size", config.hidden, "num_attention_heads", config.heads);
-  config.head_dim = read.size("head_dim", std::max<std::int64_t>(config.hidden / config.heads, 1));
+  if (default_head_dim == 0 && !read.present("head_dim")) {
+    read.must_divide("hidden_size", config.hidden, "num_attention_heads", config.heads);
+    default_head_dim = std::max<std::int64_t>(config.hidden / config.heads, 1);
+  }
+  config.head_dim = read.size("head_dim", default_head_dim);
   read.must_divide("num_attention_heads", config.heads, "num_key_value_heads", config.kv_heads);
   config.default_sequence = read.size("max_position_embeddings", 2048);
 }
@@ -63,14 +66,19 @@ void read_llama_sizes(ConfigReader& read, TransformerConfig& config) {
 void read_rotary(ConfigReader& read, TransformerConfig& config, std::string_view key, double otherwise) {
   config.positions = Positions::kRotary;
   config.rotary_fraction = read.fraction(key, otherwise);
+  // Newer files keep it with the other rotary settings.
+  if (auto nested = read.inside("rope_parameters")) {
+    config.rotary_fraction = nested->fraction("partial_rotary_factor", config.rotary_fraction);
+    if (nested->error()) read.fail("rope_parameters", nested->error()->message);
+  }
   if (config.head_dim % 2 != 0)
     read.fail(read.present("head_dim") ? "head_dim" : "hidden_size",
               fmt::format("rotary positions need an even head dimension, not {}", config.head_dim));
 }
 
 // RMSNorm, SwiGLU, rotary positions, causal: the family that Llama founded.
-void read_llama_like(ConfigReader& read, TransformerConfig& config) {
-  read_llama_sizes(read, config);
+void read_llama_like(ConfigReader& read, TransformerConfig& config, std::int64_t default_head_dim = 0) {
+  read_llama_sizes(read, config, default_head_dim);
   read_rotary(read, config, "partial_rotary_factor", 1.0);
   config.norm = NormKind::kRmsNorm;
   config.norm_bias = false;
@@ -90,14 +98,17 @@ void llama(ConfigReader& read, TransformerConfig& config) {
 
 void mistral(ConfigReader& read, TransformerConfig& config) {
   read_llama_like(read, config);
-  config.window = read.size("sliding_window", 0);
+  config.window = read.is_null("sliding_window") ? 0 : read.size("sliding_window", 4096);
   config.head = head(read, {{"MistralForCausalLM", Head::kLanguageModel}, {"MistralModel", Head::kNone}});
 }
 
 void qwen2(ConfigReader& read, TransformerConfig& config) {
   read_llama_like(read, config);
   config.qkv_bias = true;
-  if (read.flag("use_sliding_window", false)) config.window = read.size("sliding_window", 0);
+  if (read.flag("use_sliding_window", false)) {
+    config.window = read.size("sliding_window", 4096);
+    config.first_windowed_layer = read.size("max_window_layers", 28);
+  }
   config.head = head(read, {{"Qwen2ForCausalLM", Head::kLanguageModel}, {"Qwen2Model", Head::kNone}});
 }
 
@@ -111,14 +122,13 @@ void phi3(ConfigReader& read, TransformerConfig& config) {
 }
 
 void gemma2(ConfigReader& read, TransformerConfig& config) {
-  read_llama_like(read, config);
+  read_llama_like(read, config, 256);
   config.activation =
       activation(read, read.present("hidden_activation") ? "hidden_activation" : "hidden_act", "gelu_pytorch_tanh");
-  config.head_dim = read.size("head_dim", 256);
   config.norm_placement = NormPlacement::kSandwich;
   config.scaled_embeddings = true;
-  config.attention_softcap = read.present("attn_logit_softcapping");
-  config.logit_softcap = read.present("final_logit_softcapping");
+  config.attention_softcap = !read.is_null("attn_logit_softcapping");
+  config.logit_softcap = !read.is_null("final_logit_softcapping");
   config.window = read.size("sliding_window", 4096);
   config.alternate_windows = true;
   config.qkv_bias = config.projection_bias = read.flag("attention_bias", false);
@@ -127,7 +137,7 @@ void gemma2(ConfigReader& read, TransformerConfig& config) {
 }
 
 void gpt2(ConfigReader& read, TransformerConfig& config) {
-  config.layers = read.size("n_layer");
+  config.layers = read.layers({"n_layer"});
   config.hidden = read.size("n_embd");
   config.heads = config.kv_heads = read.size("n_head");
   read.must_divide("n_embd", config.hidden, "n_head", config.heads);
@@ -148,7 +158,7 @@ void gpt2(ConfigReader& read, TransformerConfig& config) {
 }
 
 void opt(ConfigReader& read, TransformerConfig& config) {
-  config.layers = read.size("num_hidden_layers");
+  config.layers = read.layers({"num_hidden_layers"});
   config.hidden = read.size("hidden_size");
   config.heads = config.kv_heads = read.size("num_attention_heads");
   read.must_divide("hidden_size", config.hidden, "num_attention_heads", config.heads);
@@ -161,6 +171,7 @@ void opt(ConfigReader& read, TransformerConfig& config) {
   config.position_rows = config.max_sequence + 2;  // the first two rows are for padding
   config.activation = activation(read, "activation_function", "relu");
   config.qkv_bias = config.projection_bias = config.feed_forward_bias = read.flag("enable_bias", true);
+  config.norm_weights = read.flag("layer_norm_elementwise_affine", true);
   config.causal = true;
   const bool pre = read.flag("do_layer_norm_before", true);
   config.norm_placement = pre ? NormPlacement::kPre : NormPlacement::kPost;
@@ -187,7 +198,7 @@ void gpt_neox(ConfigReader& read, TransformerConfig& config) {
 }
 
 void falcon(ConfigReader& read, TransformerConfig& config) {
-  config.layers = read.size({"num_hidden_layers", "n_layer"});
+  config.layers = read.layers({"num_hidden_layers", "n_layer"});
   config.hidden = read.size("hidden_size");
   config.heads = read.size({"num_attention_heads", "n_head"});
   read.must_divide("hidden_size", config.hidden, "num_attention_heads", config.heads);
@@ -216,13 +227,14 @@ void falcon(ConfigReader& read, TransformerConfig& config) {
   config.tied_embeddings = read.flag("tie_word_embeddings", true);
   config.dropout.attention = read.probability("attention_dropout", 0) > 0;
   config.dropout.hidden = read.probability("hidden_dropout", 0) > 0;
+  config.joint_dropout = true;
   config.head = head(read, {{"FalconForCausalLM", Head::kLanguageModel},
                             {"RWForCausalLM", Head::kLanguageModel},
                             {"FalconModel", Head::kNone}});
 }
 
 void read_bert_like(ConfigReader& read, TransformerConfig& config) {
-  config.layers = read.size("num_hidden_layers");
+  config.layers = read.layers({"num_hidden_layers"});
   config.hidden = read.size("hidden_size");
   config.heads = config.kv_heads = read.size("num_attention_heads");
   read.must_divide("hidden_size", config.hidden, "num_attention_heads", config.heads);
@@ -253,7 +265,7 @@ void bert(ConfigReader& read, TransformerConfig& config) {
   config.final_norm = false;
   config.head = head(read, {{"BertForMaskedLM", Head::kMaskedLanguageModel},
                             {"BertForPreTraining", Head::kMaskedAndNextSentence},
-                            {"BertModel", Head::kNone}});
+                            {"BertModel", Head::kPooled}});
 }
 
 void megatron_bert(ConfigReader& read, TransformerConfig& config) {
@@ -261,7 +273,7 @@ void megatron_bert(ConfigReader& read, TransformerConfig& config) {
   read_bert_embeddings(read, config);
   config.head = head(read, {{"MegatronBertForMaskedLM", Head::kMaskedLanguageModel},
                             {"MegatronBertForPreTraining", Head::kMaskedAndNextSentence},
-                            {"MegatronBertModel", Head::kNone}});
+                            {"MegatronBertModel", Head::kPooled}});
 }
 
 void vit(ConfigReader& read, TransformerConfig& config) {
@@ -277,17 +289,17 @@ void vit(ConfigReader& read, TransformerConfig& config) {
   if (side > 4096) read.fail("image_size", fmt::format("{} patches a side are more than 4096", side));
   config.default_sequence = side * side + 1;
   const auto labels = static_cast<std::int64_t>(read.entries("id2label"));
-  config.classes = read.size("num_labels", labels > 0 ? labels : 1000);
+  config.classes = read.size("num_labels", labels > 0 ? labels : 2);
   config.vocabulary = 1;  // there is none; the classifier has `classes`
-  config.head = head(read, {{"ViTForImageClassification", Head::kClassifier}, {"ViTModel", Head::kNone}});
+  config.head = head(read, {{"ViTForImageClassification", Head::kClassifier}, {"ViTModel", Head::kPooled}});
 }
 
 void t5(ConfigReader& read, TransformerConfig& config) {
   config.hidden = read.size("d_model");
   config.head_dim = read.size("d_kv");
   config.feed_forward = read.size("d_ff");
-  config.layers = read.size("num_layers");
-  config.decoder_layers = read.size("num_decoder_layers", config.layers);
+  config.layers = read.layers({"num_layers"});
+  config.decoder_layers = read.present("num_decoder_layers") ? read.layers({"num_decoder_layers"}) : config.layers;
   config.heads = config.kv_heads = read.size("num_heads");
   config.vocabulary = read.size("vocab_size");
   config.positions = Positions::kRelative;

@@ -23,7 +23,7 @@ class Finder {
       if (graph_.nodes[i].removed || graph_.nodes[i].op != "Softmax") continue;
       Core core;
       core.members.insert(GraphNodeId(i));
-      if (up(graph_.nodes[i].inputs[0], core, 0) && down(graph_.nodes[i].outputs[0], core, 0))
+      if (up(graph_.nodes[i].inputs[0], core, 0) && down(graph_.nodes[i].outputs[0], core, 0) && is_closed(core))
         found.push_back(std::move(core));
     }
     return found;
@@ -34,6 +34,19 @@ class Finder {
     const GraphNode& node = graph_[id];
     return node.op == "MatMul" && node.inputs.size() == 2 &&
            std::ranges::all_of(node.inputs, [&](ValueId input) { return graph_[input].kind == ValueKind::kRuntime; });
+  }
+
+  // Nothing but the context leaves the core.
+  bool is_closed(const Core& core) const {
+    return std::ranges::all_of(core.members, [&](GraphNodeId member) {
+      if (member == core.context) return true;
+      return std::ranges::all_of(graph_[member].outputs, [&](ValueId made) {
+        return !made.valid() ||
+               (!graph_[made].graph_output && std::ranges::all_of(readers_[made.index()], [&](GraphNodeId reader) {
+                 return core.members.contains(reader);
+               }));
+      });
+    });
   }
 
   // From the softmax back to the scores.
@@ -97,6 +110,12 @@ void find_attention(ValueGraph& graph, AttentionKind kind) {
                     .attention_core = true};
     fused.inputs = {queries, graph[core.scores].inputs[1], graph[core.context].inputs[1]};
     fused.inputs.insert(fused.inputs.end(), core.added.begin(), core.added.end());
+    for (const GraphNodeId member : core.members) {
+      // Dropout exported for inference does nothing; for training, its third input says so.
+      const GraphNode& node = graph[member];
+      if (node.op == "Dropout" && node.inputs.size() > 2 && node.inputs[2].valid())
+        fused.attributes[std::string(kHasDropout)] = {.integer = 1};
+    }
     for (const GraphNodeId member : core.members) graph[member].removed = true;
     graph[core.context] = std::move(fused);
   }

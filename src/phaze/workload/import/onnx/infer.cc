@@ -1,6 +1,7 @@
 #include "phaze/workload/import/onnx/infer.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <ranges>
@@ -29,31 +30,40 @@ ElementType result_type(const ValueGraph& graph, const GraphNode& node, std::siz
   return ElementType::kF32;
 }
 
-// A view or cast of a parameter is the parameter; with anything constant mixed in, it is a constant (rotary
-// frequencies).
+// A view or cast of a parameter is the parameter; anything else made of one is computed, and trained, like any
+// activation.
 ValueKind result_kind(const ValueGraph& graph, const GraphNode& node) {
   static const std::set<std::string_view> kParameterViews = {"Identity",  "Transpose", "Reshape",  "Cast",  "Squeeze",
                                                              "Unsqueeze", "Flatten",   "CastLike", "Expand"};
-  static const std::set<std::string_view> kLookUps = {"Gather"};
+  static const std::set<std::string_view> kRandom = {"RandomNormal", "RandomUniform", "RandomNormalLike",
+                                                     "RandomUniformLike", "Bernoulli"};
   if (node.op == "Shape" || node.op == "Size") return ValueKind::kConstant;
+  if (node.has_subgraph || kRandom.contains(node.op)) return ValueKind::kRuntime;
+  if (node.op == "Constant") {
+    // Some exporters write weights as constants; masks have more dimensions, and scales fewer elements.
+    const Attribute* value = node.find("value");
+    const bool matrix =
+        value != nullptr && value->tensor_shape && value->tensor_shape->size() == 2 && is_floating(value->tensor_type);
+    return matrix && (*value->tensor_shape)[0] > 1 && (*value->tensor_shape)[1] > 1 ? ValueKind::kParameter
+                                                                                    : ValueKind::kConstant;
+  }
   bool parameter = false;
   for (const ValueId input : node.inputs) {
     if (!input.valid()) continue;
     if (graph[input].kind == ValueKind::kRuntime) return ValueKind::kRuntime;
     parameter = parameter || graph[input].kind == ValueKind::kParameter;
   }
-  if (parameter && kParameterViews.contains(node.op)) return ValueKind::kParameter;
+  if (!parameter) return ValueKind::kConstant;
   // Gemma's norms multiply by 1 + weight.
   const bool shifted =
-      node.op == "Add" && node.inputs.size() == 2 &&
-      std::ranges::any_of(node.inputs, [&](ValueId input) { return input.valid() && graph[input].elements() == 1; });
-  if (parameter && shifted) return ValueKind::kParameter;
-  // Position tables and learned class tokens are read with constant indices, yet they are trained.
-  if (parameter && kLookUps.contains(node.op)) return ValueKind::kRuntime;
-  static const std::set<std::string_view> kRandom = {"RandomNormal", "RandomUniform", "RandomNormalLike",
-                                                     "RandomUniformLike", "Bernoulli"};
-  if (kRandom.contains(node.op)) return ValueKind::kRuntime;
-  return ValueKind::kConstant;
+      node.op == "Add" && std::ranges::any_of(node.inputs, [&](ValueId input) { return graph[input].elements() == 1; });
+  return kParameterViews.contains(node.op) || shifted ? ValueKind::kParameter : ValueKind::kRuntime;
+}
+
+std::int64_t count(const Shape& shape) {
+  std::int64_t product = 1;
+  for (const std::int64_t dim : shape) product = saturating_multiply(product, dim);
+  return product;
 }
 
 Status check_arity(const GraphNode& node) {
@@ -90,9 +100,14 @@ Status infer(ValueGraph& graph) {
                        fmt::format("node '{}' ({})", node.name, node.op)};
       }
       value.kind = kind;
-      if (kind == ValueKind::kParameter)
-        for (const ValueId input : node.inputs)
-          if (input.valid() && graph[input].kind == ValueKind::kParameter) value.parameter = graph[input].parameter;
+      if (value.shape && value.file_shape && count(*value.shape) != count(*value.file_shape))
+        return Error{fmt::format("gives '{}' the shape [{}], but the file says [{}]", value.name,
+                                 fmt::join(*value.shape, ", "), fmt::join(*value.file_shape, ", ")),
+                     fmt::format("node '{}' ({})", node.name, node.op)};
+      if (kind == ValueKind::kParameter) value.parameter = node.outputs[i];
+      for (const ValueId input : node.inputs)
+        if (kind == ValueKind::kParameter && input.valid() && graph[input].kind == ValueKind::kParameter)
+          value.parameter = graph[input].parameter;
       if (!value.shape && kind == ValueKind::kRuntime)
         return Error{
             fmt::format("the shape of '{}' is not in the file and does not follow from the node's inputs", value.name),

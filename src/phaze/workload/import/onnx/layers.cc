@@ -29,11 +29,14 @@ std::string module_of(std::string_view parameter) {
 struct Hint {
   std::string layer;    // a numbered one
   std::string outside;  // the module of a weight that no layer owns
+  std::string module;   // the path in the node's name, where it has one
 };
 
 Hint hint_for(const ValueGraph& values, const Lowered& lowered, OpId id) {
   Hint hint;
-  hint.layer = layer_prefix(values[lowered.origin[id.index()]].name);
+  const std::string& path = values[lowered.origin[id.index()]].name;
+  hint.layer = layer_prefix(path);
+  if (path.starts_with('/') && path.rfind('/') > 0) hint.module = path.substr(1, path.rfind('/') - 1);
   for (const TensorId input : lowered.graph.inputs(id)) {
     const ValueId parameter = lowered.parameters[input.index()];
     if (!parameter.valid()) continue;
@@ -77,15 +80,19 @@ class StageBuilder {
 
 Stages by_names(const OpGraph& graph, const std::vector<Hint>& hints) {
   StageBuilder builder(graph);
-  // Masks and tables are made before the first layer even if a layer's name stands on them; only what carries gradients
-  // opens a stage, and that is what hints from weights and named nodes of the trunk mark.
+  std::size_t last_numbered = 0;
+  for (std::size_t i = 0; i < graph.size(); ++i)
+    if (!hints[i].layer.empty()) last_numbered = i;
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const OpId id(i);
     const std::size_t latest = builder.latest_input(id);
+    // Behind the last layer a node's path alone tells that it is the head; between layers, sums of the parent module
+    // are theirs.
+    const std::string& outside = hints[i].outside.empty() && i > last_numbered ? hints[i].module : hints[i].outside;
     if (!hints[i].layer.empty() && !is_nop(graph.op(id).work))
       builder.assign(id, hints[i].layer);
-    else if (!hints[i].outside.empty() && latest > 0)
-      builder.assign(id, fmt::format("after {}", latest) + " " + hints[i].outside);
+    else if (!outside.empty() && latest > 0)
+      builder.assign(id, fmt::format("after {} {}", latest, outside));
     else
       builder.follow(id);
   }
@@ -258,6 +265,8 @@ Stages find_layers(const ValueGraph& values, const Lowered& lowered) {
     if (!hints.back().layer.empty()) numbered.insert(hints.back().layer);
   }
   Stages stages = numbered.size() >= 2 ? by_names(lowered.graph, hints) : by_structure(lowered.graph);
+  // One numbered layer may be one that is used many times, which structure shows; if it does not, the name holds.
+  if (numbered.size() == 1 && stages.names.size() == 1) stages = by_names(lowered.graph, hints);
   merge_outside(lowered.graph, stages);
   tidy(stages);
   return stages;

@@ -8,6 +8,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "phaze/workload/import/onnx/attention.h"
 #include "phaze/workload/import/onnx/patterns.h"
 
 namespace phaze::workload::onnx {
@@ -131,6 +132,7 @@ class Lowering {
       if (auto status = node(graph_.nodes[i]); !status)
         return within(fmt::format("node '{}' ({})", graph_.nodes[i].name, graph_.nodes[i].op), status.error());
       result_.origin.resize(builder_.size(), current_);
+      result_.heads.resize(builder_.size(), heads_of(graph_.nodes[i]));
     }
     if (builder_.size() == 0) return Error{"nothing in the graph depends on its inputs"};
     result_.graph = std::move(builder_).build();
@@ -139,6 +141,13 @@ class Lowering {
   }
 
  private:
+  // [batch, heads, rows, columns] of a product inside attention.
+  std::int64_t heads_of(const GraphNode& node) const {
+    if (!node.attention_core || node.op != "MatMul") return 0;
+    const Shape& dims = shape(node.outputs[0]);
+    return dims.size() == 4 ? dims[1] : 0;
+  }
+
   // ---- tensors ----
 
   TensorId tensor(ValueId id) {
@@ -186,7 +195,7 @@ class Lowering {
       if (input.valid() && !graph_[input].shape)
         return Error{fmt::format("the shape of '{}' is not known", graph_[input].name)};
     if (is_view(node)) return view(node);
-    if (node.op == "MatMul" || node.op == "FusedMatMul" || node.op == kBiasedMatMul) return matmul(node);
+    if (node.op == "MatMul" || node.op == kBiasedMatMul) return matmul(node);
     if (node.op == "Gemm") return gemm(node);
     if (node.op == "Conv") return conv(node);
     if (node.op == "Einsum") return einsum(node);
@@ -355,7 +364,8 @@ class Lowering {
                          .query_length = length,
                          .key_length = keys,
                          .head_dim = width,
-                         .causal = node.integer("is_causal", 0) != 0};
+                         .causal = node.integer("is_causal", 0) != 0,
+                         .dropout = node.integer(kHasDropout, 0) != 0};
     std::vector<TensorId> inputs;
     for (const ValueId input : node.inputs)
       if (input.valid()) inputs.push_back(tensor(input));
@@ -393,8 +403,7 @@ class Lowering {
   Status vector(const GraphNode& node) {
     const auto known = vector_operators().find(node.op);
     VectorOp op = known != vector_operators().end() ? known->second : VectorOp::kOther;
-    if (known == vector_operators().end())
-      ++result_.unknown[node.domain.empty() ? node.op : node.domain + "." + node.op];
+    if (known == vector_operators().end()) ++result_.unknown[node.op];
     std::vector<TensorId> inputs;
     for (const ValueId input : node.inputs)
       if (input.valid() && keep_operand(node, input)) inputs.push_back(tensor(input));

@@ -16,6 +16,7 @@ struct Lowered {
   OpGraph graph;                                // the whole forward pass
   std::vector<GraphNodeId> origin;              // of each operator
   std::vector<ValueId> parameters;              // the initializer behind each tensor, or none
+  std::vector<std::int64_t> heads;              // of each operator of an attention core; 0 elsewhere
   std::map<std::string, std::int64_t> unknown;  // operators costed by their bytes, with counts
 };
 

@@ -146,8 +146,15 @@ Result<LayerGraph> convert(const ::onnx::ModelProto& model, std::string name, co
   if (auto status = validate(lowered->graph); !status) return status.error();
   Splits splits{std::vector<Split>(lowered->graph.size()), std::vector<bool>(lowered->graph.tensor_count())};
   if (options.parallel.width > 1) {
-    auto inferred = infer_splits(lowered->graph, options.parallel.width);
+    auto inferred = infer_splits(lowered->graph, lowered->heads, options.parallel.width);
     if (!inferred) return inferred.error();
+    if (inferred->left_whole > 0)
+      bound.notes.push_back(
+          fmt::format("{} products cannot be divided and are computed whole by every rank", inferred->left_whole));
+    if (options.parallel.sequence && bound.sequence % options.parallel.width != 0)
+      return Error{
+          fmt::format("width {} does not divide the {} tokens of the sequence", options.parallel.width, bound.sequence),
+          "--sequence-parallel", "leave --sequence-parallel out"};
     splits = std::move(*inferred);
   }
   const Stages stages = find_layers(*values, *lowered);

@@ -116,6 +116,11 @@ Shapes conv(const NodeInputs& in) {
   const Attribute* strides = in.node().find("strides");
   const Attribute* pads = in.node().find("pads");
   const Attribute* dilations = in.node().find("dilations");
+  const std::int64_t groups = in.node().integer("group", 1);
+  if (groups < 1 || (*x)[1] != saturating_multiply((*w)[1], groups)) return unknown(in);
+  const Attribute* automatic = in.node().find("auto_pad");
+  const bool same = automatic != nullptr && automatic->text.starts_with("SAME");
+  if (automatic != nullptr && automatic->text == "VALID") pads = nullptr;
   Shape out = {(*x)[0], (*w)[0]};
   const std::size_t spatial = x->size() - 2;
   for (std::size_t i = 0; i < spatial; ++i) {
@@ -126,8 +131,8 @@ Shapes conv(const NodeInputs& in) {
     const std::int64_t padding = saturating_add(at(pads, i, 0), at(pads, i + spatial, 0));
     const std::int64_t reach = saturating_add(saturating_multiply(at(dilations, i, 1), (*w)[i + 2] - 1), 1);
     const std::int64_t room = (*x)[i + 2] + std::clamp<std::int64_t>(padding, 0, kLargestDimension) - reach;
-    if (stride < 1 || room < 0) return unknown(in);
-    out.push_back(room / stride + 1);
+    if (stride < 1 || (room < 0 && !same)) return unknown(in);
+    out.push_back(same ? ceil_divide((*x)[i + 2], stride) : room / stride + 1);
   }
   return all_outputs(in, out);
 }
@@ -184,6 +189,8 @@ Shapes concat(const NodeInputs& in) {
   if (!axis) return unknown(in);
   for (std::size_t i = 1; i < in.size(); ++i) {
     if (in.shape(i) == nullptr || in.shape(i)->size() != out.size()) return unknown(in);
+    for (std::size_t d = 0; d < out.size(); ++d)
+      if (d != *axis && out[d] != (*in.shape(i))[d]) return unknown(in);
     out[*axis] = saturating_add(out[*axis], (*in.shape(i))[*axis]);
   }
   return all_outputs(in, out);
@@ -202,6 +209,9 @@ Shapes split(const NodeInputs& in) {
     sizes->back() = (*x)[*axis] - each * (static_cast<std::int64_t>(parts) - 1);
   }
   if (sizes->size() != parts) return unknown(in);
+  std::int64_t sum = 0;
+  for (const std::int64_t size : *sizes) sum = saturating_add(sum, size);
+  if (sum != (*x)[*axis]) return unknown(in);
   Shapes out;
   for (const std::int64_t size : *sizes) {
     if (size < 0 || size > (*x)[*axis]) return unknown(in);
@@ -484,7 +494,6 @@ using Rule = Shapes (*)(const NodeInputs&);
 const std::unordered_map<std::string_view, Rule>& rules() {
   static const std::unordered_map<std::string_view, Rule> kRules = [] {
     std::unordered_map<std::string_view, Rule> table = {{"MatMul", matmul},
-                                                        {"FusedMatMul", matmul},
                                                         {"Gemm", gemm},
                                                         {"Conv", conv},
                                                         {"Reshape", reshape},
@@ -525,7 +534,6 @@ const std::unordered_map<std::string_view, Rule>& rules() {
                                                         {"Trilu", first_like_input},
                                                         {"ScatterND", first_like_input},
                                                         {"ScatterElements", first_like_input},
-                                                        {"DequantizeLinear", first_like_input},
                                                         {"QuantizeLinear", first_like_input}};
     for (const std::string_view unary :
          {"Identity", "Cast",       "Relu",       "Gelu",      "Tanh",      "Sigmoid",     "Erf",
@@ -581,7 +589,6 @@ std::size_t required_inputs(std::string_view op) {
                                                   "Or",
                                                   "Xor",
                                                   "MatMul",
-                                                  "FusedMatMul",
                                                   "Gemm",
                                                   "Conv",
                                                   "Reshape",

@@ -14,12 +14,14 @@ namespace {
 enum class WireType : std::uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
 // Which message a field belongs to, as far as skimming cares.
-enum class Message : std::uint8_t { kModel, kGraph, kNode, kAttribute, kTensor, kOpaque };
+enum class Message : std::uint8_t { kModel, kGraph, kFunction, kNode, kAttribute, kTensor, kOpaque };
 
 Message message_of_field(Message parent, std::uint64_t field) {
   // Field numbers of onnx.proto.
   if (parent == Message::kModel && field == 7) return Message::kGraph;
+  if (parent == Message::kModel && field == 25) return Message::kFunction;
   if (parent == Message::kGraph && field == 1) return Message::kNode;
+  if (parent == Message::kFunction && field == 7) return Message::kNode;
   if (parent == Message::kGraph && field == 5) return Message::kTensor;
   if (parent == Message::kNode && field == 5) return Message::kAttribute;
   if (parent == Message::kAttribute && field == 5) return Message::kTensor;
@@ -30,6 +32,16 @@ Message message_of_field(Message parent, std::uint64_t field) {
 bool is_payload(Message parent, std::uint64_t field) {
   return parent == Message::kTensor &&
          (field == 4 || field == 5 || field == 6 || field == 7 || field == 9 || field == 10 || field == 11);
+}
+
+// Documentation and metadata, which exporters fill with stack traces.
+bool is_remark(Message parent, std::uint64_t field) {
+  switch (parent) {
+    case Message::kModel: return field == 6 || field == 14 || field == 20;
+    case Message::kGraph: return field == 10 || field == 14 || field == 16;
+    case Message::kNode: return field == 6 || field == 9;
+    default: return false;
+  }
 }
 
 class Skimmer {
@@ -61,7 +73,7 @@ class Skimmer {
     value = 0;
     for (unsigned shift = 0; shift < 70; shift += 7) {
       std::uint8_t byte = 0;
-      if (!read_byte(byte)) return false;
+      if (!read_byte(byte) || !keep(1)) return false;
       out.push_back(static_cast<char>(byte));
       if (shift < 64) value |= static_cast<std::uint64_t>(byte & 0x7fU) << shift;
       if ((byte & 0x80U) == 0) return true;
@@ -69,16 +81,21 @@ class Skimmer {
     return fail("a number is longer than ten bytes", "it is not an ONNX file");
   }
 
+  // Counts what will be handed to the parser.
+  bool keep(std::uint64_t count) {
+    kept_ += count;
+    if (kept_ <= kLargestSkimmed) return true;
+    return fail(fmt::format("more than {} bytes are left without the weights", kLargestSkimmed),
+                "export with the weights as initializers or in a side file, not as constants");
+  }
+
   bool copy_bytes(std::uint64_t count, std::string& out) {
-    if (kept_ + count > kLargestSkimmed)
-      return fail(fmt::format("more than {} bytes are left without the weights", kLargestSkimmed),
-                  "export with the weights as initializers or in a side file, not as constants");
+    if (!keep(count)) return false;
     const std::size_t start = out.size();
     out.resize(start + count);
     file_.read(out.data() + start, static_cast<std::streamsize>(count));
     if (static_cast<std::uint64_t>(file_.gcount()) != count) return truncated();
     position_ += count;
-    kept_ += count;
     return true;
   }
 
@@ -100,6 +117,8 @@ class Skimmer {
       std::string key;
       std::uint64_t tag = 0;
       if (!read_varint(tag, key)) return false;
+      if (kind <= Message::kFunction && ++entries_ > kMostEntries)
+        return fail(fmt::format("has more than {} nodes and values", kMostEntries));
       if (!copy_field(kind, tag, key, end, out, depth)) return false;
       if (depth <= 1 &&
           !progress_.advance("reading", static_cast<std::int64_t>(position_), static_cast<std::int64_t>(size_)))
@@ -125,7 +144,7 @@ class Skimmer {
     if (!read_varint(value, prefix)) return false;
     if (value > end - std::min(position_, end))
       return fail("a field reaches beyond the message that holds it", "it is truncated or not an ONNX file");
-    if (is_payload(kind, field) && value > kLargestPayload) return skip_bytes(value);
+    if (is_remark(kind, field) || (is_payload(kind, field) && value > kLargestPayload)) return skip_bytes(value);
     const Message child = message_of_field(kind, field);
     out += key;
     if (child == Message::kOpaque) {
@@ -144,6 +163,7 @@ class Skimmer {
   Progress& progress_;
   std::uint64_t position_ = 0;
   std::uint64_t kept_ = 0;
+  std::uint64_t entries_ = 0;
   std::optional<Error> error_;
 };
 

@@ -20,7 +20,9 @@ namespace phaze::workload::onnx {
 // Tensors whose payload is longer than this lose it; shape arithmetic needs no more.
 inline constexpr std::uint64_t kLargestPayload = 64U << 10U;
 // What may remain of a file after skimming.
-inline constexpr std::uint64_t kLargestSkimmed = 256U << 20U;
+inline constexpr std::uint64_t kLargestSkimmed = 128U << 20U;
+// Nodes, initializers and descriptions of values; each costs far more memory parsed than in the file.
+inline constexpr std::uint64_t kMostEntries = 4U << 20U;
 
 Result<::onnx::ModelProto> skim(std::istream& file, Progress& progress);
 

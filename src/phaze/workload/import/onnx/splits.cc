@@ -33,6 +33,7 @@ class Inference {
     if (std::ranges::count(splits_.of_op, Split::kRow) == 0)
       return Error{"no product can be split by columns and closed by rows", "--tensor-parallel",
                    "the column-row pattern of tensor parallelism is not in this graph; use width 1"};
+    splits_.left_whole = std::ranges::count(left_whole_, true);
     return std::move(splits_);
   }
 
@@ -160,6 +161,17 @@ class Inference {
 
 }  // namespace
 
-Result<Splits> infer_splits(const OpGraph& graph, std::int64_t width) { return Inference(graph, width).run(); }
+Result<Splits> infer_splits(const OpGraph& graph, std::span<const std::int64_t> heads, std::int64_t width) {
+  const auto refuse = [&](std::int64_t count) -> Result<Splits> {
+    return Error{fmt::format("width {} does not divide the {} attention heads", width, count), "--tensor-parallel"};
+  };
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    if (heads[i] % width != 0) return refuse(heads[i]);
+    const auto* attention = std::get_if<Attention>(&graph.op(OpId(i)).work);
+    if (attention != nullptr && attention->heads % width != 0) return refuse(attention->heads);
+    if (attention != nullptr && attention->kv_heads % width != 0) return refuse(attention->kv_heads);
+  }
+  return Inference(graph, width).run();
+}
 
 }  // namespace phaze::workload::onnx

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <set>
 #include <unordered_map>
 
 #include "phaze/workload/import/onnx/shape_rules.h"
@@ -16,6 +17,8 @@ namespace {
 constexpr std::int64_t kOldestOpset = 13;
 constexpr std::size_t kMostNodes = 1U << 20U;
 constexpr int kDeepestInlining = 16;
+constexpr int kMostInlinedCalls = 100'000;
+constexpr std::int64_t kDefaultSequence = 512;
 constexpr std::int64_t kMostContents = 1 << 14;
 
 std::optional<ElementType> element_type(std::int32_t type) {
@@ -137,6 +140,13 @@ Result<Attribute> convert(const ::onnx::AttributeProto& proto) {
   return out;
 }
 
+// Tables that modules register beside their weights: rotary frequencies, cached tables, masks.
+bool is_buffer_name(std::string_view name) {
+  for (const std::string_view part : {"inv_freq", "cos_cache", "sin_cache", "freqs_c", "mask"})
+    if (name.find(part) != std::string_view::npos) return true;
+  return false;
+}
+
 class Importer {
  public:
   Importer(const ::onnx::ModelProto& model, const WorkloadOptions& options, BoundDimensions& bound)
@@ -188,8 +198,7 @@ class Importer {
       Value& made = graph_[value(tensor.name())];
       made.type = *type;
       const std::int64_t elements = product(*shape);
-      // Scalars and the frequencies of rotary positions are buffers, not weights.
-      const bool buffer = elements <= 1 || tensor.name().find("inv_freq") != std::string::npos;
+      const bool buffer = elements <= 1 || is_buffer_name(tensor.name());
       made.kind = is_floating(*type) && !buffer ? ValueKind::kParameter : ValueKind::kConstant;
       made.data = contents(tensor, elements);
       made.shape = std::move(*shape);
@@ -200,12 +209,14 @@ class Importer {
     return Done{};
   }
 
-  // Open dimensions: the first of a tensor is the batch, others the sequence, unless their names say otherwise.
+  // Open dimensions: the first of a tensor is the batch, others the sequence, unless their names say otherwise. One
+  // name is one size wherever it stands.
   std::int64_t bind(const std::string& symbol, int axis) {
+    if (const auto known = symbols_.find(symbol); !symbol.empty() && known != symbols_.end()) return known->second;
     const auto has = [&](std::string_view part) { return symbol.find(part) != std::string::npos; };
     const bool batch = has("batch") || (!has("seq") && !has("len") && axis == 0);
     std::int64_t size = batch ? options_.microbatch : options_.sequence;
-    if (size == 0) size = 512;
+    if (size == 0) size = batch ? 1 : kDefaultSequence;
     if (!symbol.empty()) symbols_[symbol] = size;
     const std::string note = fmt::format("open dimension '{}' taken as the {} of {}", symbol.empty() ? "?" : symbol,
                                          batch ? "microbatch" : "sequence", size);
@@ -223,21 +234,20 @@ class Importer {
         return Error{"has no shape", fmt::format("input '{}'", input.name()), "export with the inputs' shapes"};
       made.type = element_type(tensor.elem_type()).value_or(ElementType::kI64);
       Shape shape;
-      bool open = false;
       for (int axis = 0; axis < tensor.shape().dim_size(); ++axis) {
         const auto& dim = tensor.shape().dim(axis);
-        open = open || !dim.has_dim_value();
+        if (!dim.has_dim_value() && axis > 0 && tensor.shape().dim_size() >= 4)
+          return Error{fmt::format("dimension {} ('{}') is open", axis, dim.dim_param()),
+                       fmt::format("input '{}'", input.name()), "export with a fixed image size"};
         shape.push_back(dim.has_dim_value() ? dim.dim_value() : bind(dim.dim_param(), axis));
         if (shape.back() < 1 || shape.back() > kLargestDimension)
           return Error{fmt::format("has a dimension of {}, which is not between 1 and 2^40", shape.back()),
                        fmt::format("input '{}'", input.name())};
       }
       if (first && !shape.empty()) {
-        if (auto status = check_against_options(input.name(), shape, tensor.shape().dim(0).has_dim_value(), open);
-            !status)
-          return status;
         bound_.batch = shape[0];
-        bound_.sequence = shape.size() == 2 ? shape[1] : 0;
+        bound_.sequence = shape.size() == 2 || shape.size() == 3 ? shape[1] : 0;
+        if (auto status = check_against_options(input.name()); !status) return status;
         first = false;
       }
       made.shape = std::move(shape);
@@ -245,13 +255,16 @@ class Importer {
     return Done{};
   }
 
-  Status check_against_options(const std::string& name, const Shape& shape, bool fixed_batch, bool open) const {
+  // What was asked for is what the file has, or could be made to have.
+  Status check_against_options(const std::string& name) const {
     const std::string where = fmt::format("input '{}'", name);
-    if (fixed_batch && options_.microbatch != 1 && options_.microbatch != shape[0])
-      return Error{fmt::format("the file fixes the batch at {}, not {}", shape[0], options_.microbatch), where,
+    if (options_.microbatch != 0 && options_.microbatch != bound_.batch)
+      return Error{fmt::format("the file fixes the batch at {}, not {}", bound_.batch, options_.microbatch), where,
                    "leave --microbatch out, or export with a dynamic batch"};
-    if (!open && options_.sequence != 0 && shape.size() == 2 && options_.sequence != shape[1])
-      return Error{fmt::format("the file fixes the sequence at {}, not {}", shape[1], options_.sequence), where,
+    if (options_.sequence != 0 && bound_.sequence == 0)
+      return Error{"the first input is no sequence", where, "leave --seq out"};
+    if (options_.sequence != 0 && options_.sequence != bound_.sequence)
+      return Error{fmt::format("the file fixes the sequence at {}, not {}", bound_.sequence, options_.sequence), where,
                    "leave --seq out, or export with a dynamic sequence"};
     return Done{};
   }
@@ -273,8 +286,13 @@ class Importer {
     };
     const auto function = functions_.find(node.domain() + "::" + node.op_type());
     if (function != functions_.end()) return inline_function(*function->second, node, resolve, depth);
+    if (is_quantised(node.op_type()))
+      return Error{"works on quantised weights, which cannot be trained", place(node),
+                   "export the model before quantising it"};
     GraphNode made{
         .name = node.name(), .op = node.op_type(), .domain = node.domain() == "ai.onnx" ? "" : node.domain()};
+    // Operators of other domains share names with the standard's but not their meaning.
+    if (!made.domain.empty()) made.op = made.domain + "." + made.op;
     for (const auto& input : node.input()) made.inputs.push_back(resolve(input));
     for (const auto& output : node.output()) {
       const ValueId id = resolve(output);
@@ -286,12 +304,40 @@ class Importer {
       made.outputs.push_back(id);
     }
     for (const auto& proto : node.attribute()) {
+      if (proto.has_g()) capture(proto.g(), resolve, made, 0);
+      for (const auto& graph : proto.graphs()) capture(graph, resolve, made, 0);
       auto attribute = convert(proto);
       if (!attribute) return within(place(node), attribute.error());
       made.attributes[proto.name()] = std::move(*attribute);
     }
     graph_.nodes.push_back(std::move(made));
     return Done{};
+  }
+
+  static bool is_quantised(const std::string& op) {
+    return op.starts_with("QLinear") || op == "DequantizeLinear" || op == "DynamicQuantizeLinear" ||
+           op == "MatMulInteger" || op == "ConvInteger" || op == "MatMulNBits";
+  }
+
+  // Values of the outer graph that the body of an If or a Loop reads: the node depends on them as on its inputs.
+  template <typename Resolve>
+  void capture(const ::onnx::GraphProto& body, const Resolve& resolve, GraphNode& into, int depth) {
+    into.has_subgraph = true;
+    if (depth > kDeepestInlining) return;
+    std::set<std::string> inside;
+    for (const auto& input : body.input()) inside.insert(input.name());
+    for (const auto& tensor : body.initializer()) inside.insert(tensor.name());
+    for (const auto& node : body.node())
+      for (const auto& output : node.output()) inside.insert(output);
+    for (const auto& node : body.node()) {
+      for (const auto& input : node.input()) {
+        if (input.empty() || inside.contains(input) || !names_.contains(input)) continue;
+        const ValueId id = resolve(input);
+        if (std::ranges::find(into.inputs, id) == into.inputs.end()) into.inputs.push_back(id);
+      }
+      for (const auto& attribute : node.attribute())
+        if (attribute.has_g()) capture(attribute.g(), resolve, into, depth + 1);
+    }
   }
 
   static std::string place(const ::onnx::NodeProto& node) {
@@ -302,22 +348,27 @@ class Importer {
   Status inline_function(const ::onnx::FunctionProto& function, const ::onnx::NodeProto& call, const Resolve& resolve,
                          int depth) {
     if (depth >= kDeepestInlining) return Error{"its functions call each other without end", place(call)};
+    if (++inlined_ > kMostInlinedCalls)
+      return Error{fmt::format("its functions are called more than {} times", kMostInlinedCalls), place(call)};
     std::unordered_map<std::string, ValueId> renamed;
     for (int i = 0; i < function.input_size() && i < call.input_size(); ++i)
       renamed[function.input(i)] = resolve(call.input(i));
     for (int i = 0; i < function.output_size() && i < call.output_size(); ++i)
       renamed[function.output(i)] = resolve(call.output(i));
-    const std::string scope = fmt::format("{}#{}/", function.name(), ++inlined_);
+    const std::string scope = fmt::format("{}#{}/", function.name(), inlined_);
     for (const auto& node : function.node()) {
       ::onnx::NodeProto bound = node;
-      for (auto& attribute : *bound.mutable_attribute()) {
-        if (attribute.ref_attr_name().empty()) continue;
+      bound.clear_attribute();
+      for (const auto& attribute : node.attribute()) {
+        if (attribute.ref_attr_name().empty()) {
+          *bound.add_attribute() = attribute;
+          continue;
+        }
+        // A reference takes the caller's value; where the caller gives none, the operator's own default holds.
         for (const auto& given : call.attribute()) {
           if (given.name() != attribute.ref_attr_name()) continue;
-          const std::string name = attribute.name();
-          attribute = given;
-          attribute.set_name(name);
-          break;
+          *bound.add_attribute() = given;
+          bound.mutable_attribute(bound.attribute_size() - 1)->set_name(attribute.name());
         }
       }
       if (auto status = add_node(bound, renamed, depth + 1, scope); !status) return status;
@@ -336,8 +387,10 @@ class Importer {
       known.type = element_type(tensor.elem_type()).value_or(known.type);
       if (!tensor.has_shape()) return;
       Shape shape;
+      bool literal = true;
       for (const auto& dim : tensor.shape().dim()) {
         const auto symbol = symbols_.find(dim.dim_param());
+        literal = literal && dim.has_dim_value();
         if (dim.has_dim_value() && dim.dim_value() >= 0 && dim.dim_value() <= kLargestDimension)
           shape.push_back(dim.dim_value());
         else if (symbol != symbols_.end())
@@ -345,6 +398,7 @@ class Importer {
         else
           return;
       }
+      if (literal) known.file_shape = shape;
       known.shape = std::move(shape);
     };
     for (const auto& info : model_.graph().value_info()) read(info);

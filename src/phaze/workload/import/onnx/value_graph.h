@@ -39,6 +39,7 @@ struct Value {
   ValueKind kind = ValueKind::kRuntime;
   ElementType type = ElementType::kF32;
   std::optional<Shape> shape;
+  std::optional<Shape> file_shape;          // as the file gives it, where it leaves nothing open
   std::optional<std::vector<double>> data;  // contents of small constants
   GraphNodeId producer = {};
   ValueId parameter = {};    // for a view of a parameter: the initializer itself
@@ -65,6 +66,7 @@ struct GraphNode {
   std::vector<ValueId> outputs;
   std::map<std::string, Attribute, std::less<>> attributes;
   bool removed = false;
+  bool has_subgraph = false;  // If, Loop, Scan: captured values are among the inputs
   bool attention_core = false;
 
   const Attribute* find(std::string_view key) const;
@@ -94,7 +96,7 @@ class ValueGraph {
 // Which dimensions were left open in the file, and what they became.
 struct BoundDimensions {
   std::int64_t batch = 1;
-  std::int64_t sequence = 0;
+  std::int64_t sequence = 0;  // 0: the first input is no sequence
   std::vector<std::string> notes;
 };
 

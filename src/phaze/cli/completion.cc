@@ -1,6 +1,8 @@
 // Shell completion, made from the application itself so that it never falls behind.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,6 +22,19 @@ struct Words {
   bool takes_model = false;
 };
 
+// What may follow an option with a fixed set of values, from its "a|b|c" in the help.
+using Choices = std::map<std::string, std::string>;
+
+void collect_choices(const CLI::App& app, Choices& choices) {
+  for (const CLI::Option* option : app.get_options()) {
+    std::string values = option->get_type_name();
+    if (values.find('|') == std::string::npos) continue;
+    std::ranges::replace(values, '|', ' ');
+    for (const std::string& name : option->get_lnames()) choices["--" + name] = values;
+  }
+  for (const CLI::App* sub : app.get_subcommands({})) collect_choices(*sub, choices);
+}
+
 void collect(const CLI::App& app, const std::string& path, const CLI::App& root, std::vector<Words>& all) {
   Words mine{.path = path};
   for (const CLI::App* sub : app.get_subcommands({})) mine.words += sub->get_name() + " ";
@@ -27,8 +42,10 @@ void collect(const CLI::App& app, const std::string& path, const CLI::App& root,
   if (&app != &root) sources.push_back(&root);
   for (const CLI::App* source : sources)
     for (const CLI::Option* option : source->get_options()) {
-      for (const std::string& name : option->get_lnames()) mine.words += "--" + name + " ";
+      for (const std::string& name : option->get_lnames())
+        if (mine.words.find("--" + name + " ") == std::string::npos) mine.words += "--" + name + " ";
       if (option->get_positional() && option->get_name() == "MODEL") mine.takes_model = true;
+      if (option->get_positional() && option->get_name() == "SHELL") mine.words += "bash zsh ";
     }
   all.push_back(mine);
   for (const CLI::App* sub : app.get_subcommands({})) collect(*sub, path + " " + sub->get_name(), root, all);
@@ -52,6 +69,8 @@ _phaze() {{
   done
   case "$path" in
 {cases}  esac
+  case "${{COMP_WORDS[COMP_CWORD-1]}}" in
+{choices}  esac
   if [[ -n $models && $current != -* ]]; then
     words="$words {models}"
     COMPREPLY=($(compgen -f -- "$current"))
@@ -70,6 +89,13 @@ complete -o filenames -F _phaze phaze
                                     lines += fmt::format("      '{0}') path='{0}' ;;\n", words.path);
                                 return lines;
                               }()),
+                     fmt::arg("choices", [&] {
+                       Choices choices;
+                       collect_choices(root, choices);
+                       std::string lines;
+                       for (const auto& [option, values] : choices) lines += fmt::format("    {}) words='{}'; models= ;;\n", option, values);
+                       return lines;
+                     }()),
                      fmt::arg("cases", cases), fmt::arg("models", models));
 }
 

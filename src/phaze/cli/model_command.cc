@@ -53,6 +53,10 @@ void draw(const GraphOptions& options, Session& session) {
       options.output.substr(std::min(options.output.size(), options.output.find_last_of('.')));
   if (!options.output.empty() && options.output != "-" && extension != ".dot" && extension != ".svg")
     return session.fail({"the file must end in .dot or .svg, not '" + options.output + "'", "-o"});
+  if (options.layer.empty() && options.pass != "forward")
+    return session.fail({"the passes of all layers together are not drawn", "--pass", "name one with --layer"});
+  if (options.pass == "recomputed" && options.model.recompute == workload::Recompute::kNone)
+    return session.fail({"nothing runs again without recompute", "--pass", "add --recompute selective or full"});
   const auto graph = load(options.model, session);
   if (!graph) return session.fail(graph.error());
   std::string dot;
@@ -66,10 +70,12 @@ void draw(const GraphOptions& options, Session& session) {
       return session.fail(
           {"'" + graph->model + "' has no layer '" + options.layer + "'", "--layer", suggest(options.layer, names)});
     }
-    dot = workload::to_dot(options.pass == "forward" ? layer->forward : layer->backward,
-                           graph->model + " " + layer->name + " " + options.pass);
+    const workload::OpGraph drawn = options.pass == "forward"    ? layer->forward
+                                    : options.pass == "backward" ? layer->backward
+                                                                 : workload::recomputed(layer->forward, options.model.recompute);
+    dot = workload::to_dot(drawn, graph->model + " " + layer->name + " " + options.pass);
   }
-  if (options.output.empty() || options.output == "-") return session.answer(dot);
+  if (options.output.empty() || options.output == "-") return session.answer(session.json ? report::dot_json(dot) : dot);
   const Status status = extension == ".dot" ? write_file(options.output, dot) : write_svg(options.output, dot);
   if (!status) return session.fail(status.error());
   session.log.info("wrote " + options.output);
@@ -132,9 +138,9 @@ void add_model_command(CLI::App& app, Session& session) {
       .add_option("--layer", drawn->layer,
                   "Which layer, by its name in 'phaze model show' (default: the graph of all layers)")
       ->type_name("NAME");
-  graph_command.add_option("--pass", drawn->pass, "forward or backward (default: forward)")
-      ->check(one_of({"forward", "backward"}))
-      ->type_name("forward|backward");
+  graph_command.add_option("--pass", drawn->pass, "Which pass; recomputed: what --recompute runs again (default: forward)")
+      ->check(one_of({"forward", "backward", "recomputed"}))
+      ->type_name("forward|backward|recomputed");
   graph_command
       .add_option("-o,--output", drawn->output, "FILE.dot or FILE.svg (default: Graphviz text on standard output)")
       ->type_name("FILE");

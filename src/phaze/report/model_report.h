@@ -20,6 +20,9 @@ struct ModelView {
 std::string model_json(const ModelView& view);
 std::string model_text(const ModelView& view);
 
+// {"dot": ...}: Graphviz text as a JSON document.
+std::string dot_json(const std::string& dot);
+
 struct ZooRow {
   workload::ZooEntry entry;
   std::int64_t parameters = 0;

@@ -426,12 +426,21 @@ class BackwardBuilder {
 
 BackwardPass derive_backward(const OpGraph& forward) { return BackwardBuilder(forward).run(); }
 
-SavedBytes saved_bytes(const OpGraph& forward, const BackwardPass& backward) {
+SavedBytes saved_bytes(const OpGraph& forward, const BackwardPass& backward, const OpGraph& whole) {
   SavedBytes sum;
   for (const TensorId id : backward.saved) sum.none += forward.tensor(id).bytes();
   for (const TensorId id : backward.saved_selective) sum.selective += forward.tensor(id).bytes();
-  for (const Tensor& tensor : forward.tensors())
+  for (const Tensor& tensor : whole.tensors())
     if (tensor.role == TensorRole::kInput) sum.full += tensor.bytes();
+  const auto kept = [](const std::vector<TensorId>& list, TensorId id) { return std::ranges::find(list, id) != list.end(); };
+  for (std::size_t i = 0; i < forward.tensor_count(); ++i) {
+    const TensorId id(i);
+    const Tensor& tensor = forward.tensor(id);
+    if (tensor.kept_for_readers == KeptForReaders::kNo) continue;
+    if (tensor.kept_for_readers == KeptForReaders::kAlways && !kept(backward.saved, id)) sum.none += tensor.bytes();
+    if (!kept(backward.saved_selective, forward.storage(id))) sum.selective += tensor.bytes();
+    sum.full += tensor.bytes();
+  }
   return sum;
 }
 

@@ -41,7 +41,9 @@ struct BackwardPass {
 
 BackwardPass derive_backward(const OpGraph& forward);
 
-SavedBytes saved_bytes(const OpGraph& forward, const BackwardPass& backward);
+// `whole`: the forward graph before slicing, whose inputs are what full recompute keeps: published as 2·s·b·h whatever the tensor
+// parallelism, the layer's input counts whole on every rank.
+SavedBytes saved_bytes(const OpGraph& forward, const BackwardPass& backward, const OpGraph& whole);
 
 // The part of the forward pass that runs again before the backward pass: nothing, the attention core, or all of it.
 OpGraph recomputed(const OpGraph& forward, Recompute policy);

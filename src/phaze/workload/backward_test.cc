@@ -80,7 +80,7 @@ TEST(Backward, softmax_and_dropout_keep_output_and_mask) {
   const OpGraph forward = std::move(builder).build();
   const BackwardPass pass = derive_backward(forward);
   EXPECT_EQ(pass.saved, (std::vector<TensorId>{p, dropped[1]}));
-  EXPECT_EQ(saved_bytes(forward, pass).none, Bytes(64 * 2 + 64));
+  EXPECT_EQ(saved_bytes(forward, pass, forward).none, Bytes(64 * 2 + 64));
 }
 
 TEST(Backward, sharing_storage_is_kept_once) {
@@ -135,7 +135,7 @@ TEST(Backward, random_graphs_have_consistent_gradients) {
       const TensorRole role = forward.tensor(id).role;
       EXPECT_TRUE(role == TensorRole::kActivation || role == TensorRole::kInput) << "seed " << seed;
     }
-    const SavedBytes saved = saved_bytes(forward, pass);
+    const SavedBytes saved = saved_bytes(forward, pass, forward);
     EXPECT_LE(saved.selective, saved.none);
   }
 }

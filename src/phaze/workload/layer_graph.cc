@@ -26,11 +26,7 @@ Result<Layer> make_layer(std::string name, const OpGraph& whole_forward, const L
   if (!forward) return within("layer '" + name + "'", forward.error());
   BackwardPass backward = derive_backward(*forward);
   Layer layer{.name = std::move(name)};
-  layer.saved = saved_bytes(*forward, backward);
-  // Published as 2·s·b·h whatever the tensor parallelism: the layer's input counts whole on every rank.
-  layer.saved.full = Bytes(0);
-  for (const Tensor& tensor : whole_forward.tensors())
-    if (tensor.role == TensorRole::kInput) layer.saved.full += tensor.bytes();
+  layer.saved = saved_bytes(*forward, backward, whole_forward);
   for (const Tensor& tensor : forward->tensors()) {
     if (tensor.role != TensorRole::kParameter || tensor.producer.valid()) continue;
     std::int64_t& count = tensor.tied ? layer.tied_parameters : layer.parameters;

@@ -79,7 +79,6 @@ class LayerGraphBuilder {
   NodeId repeat(NodeId like);
   void edge(NodeId from, NodeId to, Bytes bytes) { graph_.edges.push_back({from, to, bytes}); }
 
-  const Layer& layer(NodeId node) const { return graph_.layers[graph_.nodes[node.index()].layer.index()]; }
   Result<LayerGraph> build() &&;
 
  private:
@@ -89,7 +88,7 @@ class LayerGraphBuilder {
   std::vector<std::uint64_t> hashes_;
 };
 
-// Layers valid, edges forward and non-negative, every node but the sources fed.
+// Layers valid, edges forward and non-negative, totals below 2^62.
 Status validate(const LayerGraph& graph);
 
 }  // namespace phaze::workload

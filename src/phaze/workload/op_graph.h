@@ -36,6 +36,9 @@ enum class TensorRole : std::uint8_t {
   kSaved,        // in a backward graph: an activation that the forward pass kept
 };
 
+// An output that several layers read is kept once, by the layer that made it.
+enum class KeptForReaders : std::uint8_t { kNo, kForRecompute, kAlways };
+
 struct Tensor {
   std::int64_t elements = 0;
   ElementType type = ElementType::kBf16;
@@ -43,6 +46,7 @@ struct Tensor {
   bool tied = false;    // a parameter that another layer owns
   bool split = false;   // an input that arrives already divided over the tensor-parallel ranks
   bool output = false;  // leaves the graph: to another layer, or as a parameter's gradient
+  KeptForReaders kept_for_readers = KeptForReaders::kNo;
   OpId producer = {};
   TensorId view_of = {};  // same storage as that tensor
   TensorId forward = {};  // in a backward graph: the forward tensor this one is, or is the gradient of

@@ -8,8 +8,6 @@
 namespace phaze::workload::onnx {
 namespace {
 
-constexpr std::int64_t kMostContents = 1 << 14;
-
 using Data = std::vector<double>;
 
 const Data* data_of(const ValueGraph& graph, const GraphNode& node, std::size_t i) {
@@ -201,25 +199,6 @@ std::optional<Data> compute(const ValueGraph& graph, const GraphNode& node) {
 }
 
 }  // namespace
-
-ElementType cast_target(std::int64_t to) {
-  switch (to) {
-    case 1: return ElementType::kF32;
-    case 2:
-    case 3: return ElementType::kI8;
-    case 4:
-    case 5: return ElementType::kI16;
-    case 6:
-    case 12: return ElementType::kI32;
-    case 7:
-    case 13: return ElementType::kI64;
-    case 9: return ElementType::kBool;
-    case 10: return ElementType::kF16;
-    case 11: return ElementType::kF64;
-    case 16: return ElementType::kBf16;
-    default: return ElementType::kF8;
-  }
-}
 
 void fold(ValueGraph& graph, const GraphNode& node) {
   if (node.outputs.empty() || !node.outputs[0].valid()) return;

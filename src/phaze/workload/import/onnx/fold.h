@@ -8,7 +8,4 @@ namespace phaze::workload::onnx {
 // Fills in the data of the node's outputs if it can be computed; leaves them unknown otherwise. Never fails.
 void fold(ValueGraph& graph, const GraphNode& node);
 
-// The element type behind the "to" attribute of Cast.
-ElementType cast_target(std::int64_t to);
-
 }  // namespace phaze::workload::onnx

@@ -7,6 +7,7 @@
 #include <ranges>
 #include <set>
 
+#include "phaze/workload/import/onnx/element_types.h"
 #include "phaze/workload/import/onnx/fold.h"
 #include "phaze/workload/import/onnx/shape_rules.h"
 
@@ -19,7 +20,7 @@ ElementType result_type(const ValueGraph& graph, const GraphNode& node, std::siz
   if (kBoolean.contains(node.op)) return ElementType::kBool;
   if (node.op == "Shape" || node.op == "Size" || node.op == "ArgMax" || node.op == "ArgMin") return ElementType::kI64;
   if (node.op == "Dropout" && output == 1) return ElementType::kBool;
-  if (node.op == "Cast") return cast_target(node.integer("to", 1));
+  if (node.op == "Cast") return element_type(node.integer("to", 1)).value_or(ElementType::kF32);
   if (node.op == "Constant") {
     if (const Attribute* value = node.find("value")) return value->tensor_type;
     return node.find("value_float") != nullptr || node.find("value_floats") != nullptr ? ElementType::kF32

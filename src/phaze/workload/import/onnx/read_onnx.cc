@@ -46,10 +46,12 @@ class Partition {
       if (renamed[id.index()].valid()) return renamed[id.index()];
       Tensor copy = graph_.tensor(id);
       const bool mine = copy.producer.valid() && stage_of(copy.producer) == stage;
-      if (mine)
+      if (mine) {
         copy.output = copy.output || (trained_[id.index()] && leaves(id, stage));
-      else
+        if (trained_[id.index()] && readers_outside(id).size() > 1) copy.kept_for_readers = KeptForReaders::kAlways;
+      } else {
         adopt(copy, id);
+      }
       copy.producer = OpId::none();
       if (copy.view_of.valid()) copy.view_of = mine ? renamed[copy.view_of.index()] : TensorId::none();
       return renamed[id.index()] = builder.tensor(copy);
@@ -78,11 +80,8 @@ class Partition {
     for (std::size_t i = 0; i < graph_.tensor_count(); ++i) {
       const Tensor& tensor = graph_.tensor(TensorId(i));
       if (!tensor.producer.valid() || !trained_[i]) continue;
-      std::set<std::size_t> readers;
-      for (const OpId reader : graph_.consumers(TensorId(i))) readers.insert(stage_of(reader));
-      readers.erase(stage_of(tensor.producer));
       const bool share = splits_.is_divided[i] || parallel.sequence;
-      for (const std::size_t reader : readers)
+      for (const std::size_t reader : readers_outside(TensorId(i)))
         list.push_back(
             {stage_of(tensor.producer), reader, Bytes(tensor.bytes().value() / (share ? parallel.width : 1))});
     }
@@ -96,6 +95,14 @@ class Partition {
     return std::ranges::any_of(graph_.consumers(id), [&](OpId reader) { return stage_of(reader) != stage; });
   }
 
+  // The stages that read a tensor, other than the one that made it.
+  std::set<std::size_t> readers_outside(TensorId id) const {
+    std::set<std::size_t> readers;
+    for (const OpId reader : graph_.consumers(id)) readers.insert(stage_of(reader));
+    readers.erase(stage_of(graph_.tensor(id).producer));
+    return readers;
+  }
+
   // A tensor as a layer sees it that did not make it.
   void adopt(Tensor& tensor, TensorId id) const {
     tensor.output = false;
@@ -105,10 +112,7 @@ class Partition {
       tensor.role = TensorRole::kConstant;
       return;
     }
-    std::set<std::size_t> readers;
-    for (const OpId reader : graph_.consumers(id)) readers.insert(stage_of(reader));
-    readers.erase(stage_of(tensor.producer));
-    tensor.role = readers.size() > 1 ? TensorRole::kSharedInput : TensorRole::kInput;
+    tensor.role = readers_outside(id).size() > 1 ? TensorRole::kSharedInput : TensorRole::kInput;
   }
 
   const OpGraph& graph_;

@@ -9,6 +9,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "phaze/workload/import/onnx/element_types.h"
 #include "phaze/workload/import/onnx/shape_rules.h"
 
 namespace phaze::workload::onnx {
@@ -19,31 +20,6 @@ constexpr std::size_t kMostNodes = 1U << 20U;
 constexpr int kDeepestInlining = 16;
 constexpr int kMostInlinedCalls = 100'000;
 constexpr std::int64_t kDefaultSequence = 512;
-constexpr std::int64_t kMostContents = 1 << 14;
-
-std::optional<ElementType> element_type(std::int32_t type) {
-  using ::onnx::TensorProto;
-  switch (type) {
-    case TensorProto::FLOAT: return ElementType::kF32;
-    case TensorProto::UINT8:
-    case TensorProto::INT8: return ElementType::kI8;
-    case TensorProto::UINT16:
-    case TensorProto::INT16: return ElementType::kI16;
-    case TensorProto::INT32:
-    case TensorProto::UINT32: return ElementType::kI32;
-    case TensorProto::INT64:
-    case TensorProto::UINT64: return ElementType::kI64;
-    case TensorProto::BOOL: return ElementType::kBool;
-    case TensorProto::FLOAT16: return ElementType::kF16;
-    case TensorProto::DOUBLE: return ElementType::kF64;
-    case TensorProto::BFLOAT16: return ElementType::kBf16;
-    case 17:
-    case 18:
-    case 19:
-    case 20: return ElementType::kF8;  // the four 8-bit floats of later versions
-    default: return std::nullopt;
-  }
-}
 
 float from_bf16(std::uint16_t bits) {
   const std::uint32_t wide = static_cast<std::uint32_t>(bits) << 16U;

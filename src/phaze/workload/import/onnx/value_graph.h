@@ -28,6 +28,9 @@ using ValueId = Id<struct ValueTag>;
 using GraphNodeId = Id<struct GraphNodeTag>;
 using Shape = std::vector<std::int64_t>;
 
+// Constants of more elements are known by their shape alone.
+inline constexpr std::int64_t kMostContents = 1 << 14;
+
 enum class ValueKind : std::uint8_t {
   kRuntime,    // depends on the graph's inputs
   kConstant,   // follows from the file alone; no gradient

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <fstream>
 #include <span>
+#include <string>
 
 #include "phaze/base/embedded_file.h"
 #include "phaze/workload/import/onnx/testing/onnx_maker.h"
@@ -16,6 +17,34 @@ int main(int argc, char** argv) {
   const std::filesystem::path folder(argv[1]);
   using namespace phaze::workload::onnx::testing;
   std::filesystem::create_directories(folder / "onnx");
+  // Functions, bodies of control flow, constants and open dimensions, which plain exports lack.
+  OnnxMaker odd = small_transformer(2, "model.layers");
+  auto& function = *odd.model.add_functions();
+  function.set_name("Twice");
+  function.set_domain("local");
+  function.add_input("a");
+  function.add_output("c");
+  for (const char* const step : {"ab", "bc"}) {
+    auto& node = *function.add_node();
+    node.set_op_type("Relu");
+    node.add_input(std::string(1, step[0]));
+    node.add_output(std::string(1, step[1]));
+  }
+  odd.node("Twice", {"logits"}, {"twice"}).set_domain("local");
+  auto& branch = *odd.node("If", {"ids"}, {"chosen"}).add_attribute();
+  branch.set_name("then_branch");
+  auto& body = *branch.mutable_g()->add_node();
+  body.set_op_type("Neg");
+  body.add_input("twice");
+  body.add_output("negated");
+  auto& constant = *odd.node("Constant", {}, {"table"}).add_attribute();
+  constant.set_name("value");
+  constant.mutable_t()->add_dims(4);
+  constant.mutable_t()->set_data_type(1);
+  odd.input("open", {-1, -1}, 7);
+  odd.node("Gather", {"embed.weight", "open"}, {"looked_up"});
+  std::ofstream(folder / "onnx" / "odd", std::ios::binary) << '\0' << odd.bytes();
+
   for (int choice = 0; choice < 16; ++choice) {
     std::ofstream named(folder / "onnx" / ("named" + std::to_string(choice)), std::ios::binary);
     named << static_cast<char>(choice) << small_transformer(2, "model.layers").bytes();

@@ -89,13 +89,15 @@ complete -o filenames -F _phaze phaze
                                     lines += fmt::format("      '{0}') path='{0}' ;;\n", words.path);
                                 return lines;
                               }()),
-                     fmt::arg("choices", [&] {
-                       Choices choices;
-                       collect_choices(root, choices);
-                       std::string lines;
-                       for (const auto& [option, values] : choices) lines += fmt::format("    {}) words='{}'; models= ;;\n", option, values);
-                       return lines;
-                     }()),
+                     fmt::arg("choices",
+                              [&] {
+                                Choices choices;
+                                collect_choices(root, choices);
+                                std::string lines;
+                                for (const auto& [option, values] : choices)
+                                  lines += fmt::format("    {}) words='{}'; models= ;;\n", option, values);
+                                return lines;
+                              }()),
                      fmt::arg("cases", cases), fmt::arg("models", models));
 }
 

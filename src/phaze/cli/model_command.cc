@@ -70,12 +70,14 @@ void draw(const GraphOptions& options, Session& session) {
       return session.fail(
           {"'" + graph->model + "' has no layer '" + options.layer + "'", "--layer", suggest(options.layer, names)});
     }
-    const workload::OpGraph drawn = options.pass == "forward"    ? layer->forward
-                                    : options.pass == "backward" ? layer->backward
-                                                                 : workload::recomputed(layer->forward, options.model.recompute);
+    const workload::OpGraph drawn = options.pass == "forward" ? layer->forward
+                                    : options.pass == "backward"
+                                        ? layer->backward
+                                        : workload::recomputed(layer->forward, options.model.recompute);
     dot = workload::to_dot(drawn, graph->model + " " + layer->name + " " + options.pass);
   }
-  if (options.output.empty() || options.output == "-") return session.answer(session.json ? report::dot_json(dot) : dot);
+  if (options.output.empty() || options.output == "-")
+    return session.answer(session.json ? report::dot_json(dot) : dot);
   const Status status = extension == ".dot" ? write_file(options.output, dot) : write_svg(options.output, dot);
   if (!status) return session.fail(status.error());
   session.log.info("wrote " + options.output);
@@ -138,7 +140,8 @@ void add_model_command(CLI::App& app, Session& session) {
       .add_option("--layer", drawn->layer,
                   "Which layer, by its name in 'phaze model show' (default: the graph of all layers)")
       ->type_name("NAME");
-  graph_command.add_option("--pass", drawn->pass, "Which pass; recomputed: what --recompute runs again (default: forward)")
+  graph_command
+      .add_option("--pass", drawn->pass, "Which pass; recomputed: what --recompute runs again (default: forward)")
       ->check(one_of({"forward", "backward", "recomputed"}))
       ->type_name("forward|backward|recomputed");
   graph_command

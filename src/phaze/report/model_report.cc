@@ -116,12 +116,14 @@ std::string model_text(const ModelView& view) {
                workload::readable_bytes(layer.saved.none), workload::readable_bytes(layer.saved.selective),
                workload::readable_bytes(layer.saved.full)});
   }
-  out += table.to_string() + "\nper layer and rank; kept: activation bytes saved for the backward pass under each recompute policy\n";
+  out += table.to_string() +
+         "\nper layer and rank; kept: activation bytes saved for the backward pass under each recompute policy\n";
   if (view.recompute == Recompute::kNone) return out;
   out += fmt::format("{} recompute runs again before the backward pass:\n", name_of(view.recompute));
   for (const Layer& layer : graph.layers) {
     const auto again = workload::totals(workload::recomputed(layer.forward, view.recompute));
-    out += fmt::format("  {}: {} operators, {}\n", layer.name, again.ops, readable_flops(static_cast<double>(again.gemm_flops.value())));
+    out += fmt::format("  {}: {} operators, {}\n", layer.name, again.ops,
+                       readable_flops(static_cast<double>(again.gemm_flops.value())));
   }
   return out;
 }

@@ -432,7 +432,9 @@ SavedBytes saved_bytes(const OpGraph& forward, const BackwardPass& backward, con
   for (const TensorId id : backward.saved_selective) sum.selective += forward.tensor(id).bytes();
   for (const Tensor& tensor : whole.tensors())
     if (tensor.role == TensorRole::kInput) sum.full += tensor.bytes();
-  const auto kept = [](const std::vector<TensorId>& list, TensorId id) { return std::ranges::find(list, id) != list.end(); };
+  const auto kept = [](const std::vector<TensorId>& list, TensorId id) {
+    return std::ranges::find(list, id) != list.end();
+  };
   for (std::size_t i = 0; i < forward.tensor_count(); ++i) {
     const TensorId id(i);
     const Tensor& tensor = forward.tensor(id);

@@ -41,8 +41,8 @@ struct BackwardPass {
 
 BackwardPass derive_backward(const OpGraph& forward);
 
-// `whole`: the forward graph before slicing, whose inputs are what full recompute keeps: published as 2·s·b·h whatever the tensor
-// parallelism, the layer's input counts whole on every rank.
+// `whole`: the forward graph before slicing, whose inputs are what full recompute keeps: published as 2·s·b·h whatever
+// the tensor parallelism, the layer's input counts whole on every rank.
 SavedBytes saved_bytes(const OpGraph& forward, const BackwardPass& backward, const OpGraph& whole);
 
 // The part of the forward pass that runs again before the backward pass: nothing, the attention core, or all of it.

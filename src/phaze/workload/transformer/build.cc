@@ -45,7 +45,8 @@ Status check_options(const TransformerConfig& config, const WorkloadOptions& opt
   if (config.feed_forward % t != 0) return refuse(config.feed_forward, "feed-forward columns");
   if (options.parallel.sequence && sequence % t != 0)
     return Error{fmt::format("width {} does not divide the {} tokens of the sequence", t, sequence),
-                 "--sequence-parallel", config.image_size > 0 ? "leave --sequence-parallel out"
+                 "--sequence-parallel",
+                 config.image_size > 0 ? "leave --sequence-parallel out"
                                        : "choose a --seq that it divides, or leave --sequence-parallel out"};
   return Done{};
 }
@@ -179,7 +180,8 @@ class ModelBuilder {
     const TensorId bias = w.relative_bias("attention");
     w.graph().edit(bias).output = true;
     // Sums do not keep their operands, fused attention does; either way it is there when a later layer runs again.
-    w.graph().edit(bias).kept_for_readers = options_.attention == AttentionKind::kFlash ? KeptForReaders::kAlways : KeptForReaders::kForRecompute;
+    w.graph().edit(bias).kept_for_readers =
+        options_.attention == AttentionKind::kFlash ? KeptForReaders::kAlways : KeptForReaders::kForRecompute;
     return bias;
   }
 
@@ -188,7 +190,8 @@ class ModelBuilder {
     LayerWriter w = writer();
     const TensorId x = w.input(saturating_multiply(tokens_, config_.hidden));
     const TensorId encoded = w.dropout("dropout", w.norm("norm", x), config_.dropout.hidden, config_.hidden);
-    w.graph().edit(encoded).kept_for_readers = KeptForReaders::kAlways;  // every decoder block's keys and values read it
+    w.graph().edit(encoded).kept_for_readers =
+        KeptForReaders::kAlways;  // every decoder block's keys and values read it
     return w.finish(encoded);
   }
 

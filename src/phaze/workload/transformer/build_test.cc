@@ -237,6 +237,16 @@ TEST(Build, an_encoder_decoder_is_no_chain) {
   EXPECT_EQ(inputs[28], 3) << "later ones read the shared relative positions too";
 }
 
+TEST(Build, what_many_layers_read_is_kept_once_by_its_maker) {
+  const auto graph = build(zoo("t5-large"), {});
+  const std::int64_t activation = 512 * 1024 * 2, mask = 512 * 1024, bias = std::int64_t{16} * 512 * 512 * 2;
+  EXPECT_EQ(layer(*graph, "encoder.norm").saved.none.value(), 2 * activation + mask)
+      << "its input, its dropout mask and its output";
+  EXPECT_EQ(layer(*graph, "encoder.norm").saved.full.value(), 2 * activation);
+  EXPECT_EQ(layer(*graph, "encoder.first").saved.full.value(), activation + bias);
+  EXPECT_EQ(layer(*graph, "encoder.block").saved.full.value(), activation);
+}
+
 TEST(Build, tied_embeddings_are_counted_once) {
   const auto graph = build(zoo("gpt2-xl"), {});
   EXPECT_EQ(layer(*graph, "head").tied_parameters, 50257 * 1600);

@@ -136,6 +136,8 @@ TEST(HuggingFace, broken_configurations_are_refused_by_key) {
         {"max_position_embeddings", 512},
         {"position_embedding_type", "relative_key"}},
        "key 'position_embedding_type': 'relative_key' is not supported (known: absolute)"},
+      {"too many layers", with(llama(), "num_hidden_layers", 2000000000),
+       "key 'num_hidden_layers': 2000000000 layers are more than 65536"},
       {"architectures is no list", with(llama(), "architectures", "LlamaForCausalLM"),
        "key 'architectures': \"LlamaForCausalLM\" is not a list"},
       {"model_type is no text", with(llama(), "model_type", 7), "key 'model_type': 7 is not a text"},
@@ -179,6 +181,48 @@ TEST(HuggingFace, long_contexts_do_not_become_the_default_sequence) {
   const auto config = parse_config(with(llama(), "max_position_embeddings", 1 << 20).dump(), "m");
   EXPECT_EQ(config->default_sequence, 8192);
   EXPECT_TRUE(build(*config, {.sequence = 1 << 17})) << "a longer one may be asked for";
+}
+
+TEST(HuggingFace, bare_encoders_have_their_pooler) {
+  const json bert = {{"model_type", "bert"},      {"architectures", {"BertModel"}}, {"vocab_size", 30522},
+                     {"hidden_size", 768},        {"num_hidden_layers", 12},        {"num_attention_heads", 12},
+                     {"intermediate_size", 3072}, {"max_position_embeddings", 512}, {"type_vocab_size", 2}};
+  EXPECT_EQ(build(*parse_config(bert.dump(), "m"), {})->parameters, 109482240)
+      << "bert-base-uncased without its heads, as published";
+  const json vit = {
+      {"model_type", "vit"},       {"architectures", {"ViTModel"}}, {"hidden_size", 768}, {"num_hidden_layers", 12},
+      {"num_attention_heads", 12}, {"intermediate_size", 3072},     {"image_size", 224},  {"patch_size", 16}};
+  EXPECT_EQ(build(*parse_config(vit.dump(), "m"), {})->parameters, 86389248)
+      << "vit-base-patch16-224-in21k, as published";
+}
+
+TEST(HuggingFace, windows_start_where_qwen_says) {
+  json config = llama();
+  config["model_type"] = "qwen2";
+  config["architectures"] = {"Qwen2ForCausalLM"};
+  config["use_sliding_window"] = true;
+  config["sliding_window"] = 1024;
+  config["max_window_layers"] = 3;
+  const auto graph = build(*parse_config(config.dump(), "m"), {.attention = AttentionKind::kFlash});
+  ASSERT_TRUE(graph) << to_string(graph.error());
+  EXPECT_EQ(graph->layers[1].name, "block.global");
+  EXPECT_EQ(graph->repeat(LayerId(1)), 3);
+  EXPECT_EQ(graph->repeat(LayerId(2)), 1);
+}
+
+TEST(HuggingFace, absent_keys_mean_the_library_default_and_null_means_off) {
+  json gemma = llama();
+  gemma["model_type"] = "gemma2";
+  gemma.erase("architectures");
+  const auto defaults = parse_config(gemma.dump(), "m");
+  ASSERT_TRUE(defaults) << to_string(defaults.error());
+  EXPECT_EQ(defaults->head_dim, 256);
+  EXPECT_TRUE(defaults->attention_softcap);
+  gemma["attn_logit_softcapping"] = nullptr;
+  EXPECT_FALSE(parse_config(gemma.dump(), "m")->attention_softcap);
+  json rotary = llama();
+  rotary["rope_parameters"] = {{"partial_rotary_factor", 0.5}};
+  EXPECT_EQ(parse_config(rotary.dump(), "m")->rotary_fraction, 0.5);
 }
 
 TEST(HuggingFace, old_falcon_shares_its_norm_and_its_keys) {

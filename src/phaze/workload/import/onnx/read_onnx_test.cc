@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
+#include <functional>
 
 #include "phaze/workload/import/onnx/layers.h"
 #include "phaze/workload/import/onnx/testing/onnx_maker.h"
@@ -295,6 +295,183 @@ TEST(Onnx, local_functions_are_inlined) {
   EXPECT_EQ(count(forward(maker), VectorOp::kRelu), 2);
 }
 
+// A weight [16, 16] under the name "w" that was made in some other way, used in one product.
+std::int64_t parameters_with(const std::function<void(OnnxMaker&)>& making) {
+  OnnxMaker maker;
+  maker.input("x", {2, 8, 16});
+  making(maker);
+  maker.node("MatMul", {"x", "w"}, {"y"});
+  maker.output("y");
+  const auto graph = read(maker);
+  check(static_cast<bool>(graph), graph ? "" : to_string(graph.error()));
+  EXPECT_EQ(model_flops(*graph).backward.value(), 2 * 16 * 16 * 16) << "the weight has a gradient, the input has none";
+  return graph->parameters;
+}
+
+TEST(Onnx, a_weight_stays_trained_whatever_it_passes_through) {
+  EXPECT_EQ(parameters_with([](OnnxMaker& m) {
+              m.weight("both", {32, 16});
+              m.node("Split", {"both"}, {"w", "other"});
+            }),
+            512);
+  EXPECT_EQ(parameters_with([](OnnxMaker& m) {
+              m.weight("long", {64, 16});
+              m.integers("zero", {0});
+              m.integers("sixteen", {16});
+              m.node("Slice", {"long", "zero", "sixteen"}, {"w"});
+            }),
+            1024);
+  EXPECT_EQ(parameters_with([](OnnxMaker& m) {
+              m.weight("raw", {16, 16});
+              m.number("half", 0.5F);
+              m.node("Mul", {"raw", "half"}, {"w"});
+            }),
+            256);
+  EXPECT_EQ(parameters_with([](OnnxMaker& m) {
+              m.weight("top", {8, 16});
+              m.weight("bottom", {8, 16});
+              OnnxMaker::attribute(m.node("Concat", {"top", "bottom"}, {"w"}), "axis", std::int64_t{0});
+            }),
+            256);
+  EXPECT_EQ(parameters_with([](OnnxMaker& m) {
+              auto& tensor = *m.node("Constant", {}, {"w"}).add_attribute();
+              tensor.set_name("value");
+              tensor.mutable_t()->add_dims(16);
+              tensor.mutable_t()->add_dims(16);
+              tensor.mutable_t()->set_data_type(TensorProto::FLOAT);
+            }),
+            256)
+      << "exporters may write weights as constants";
+}
+
+TEST(Onnx, tables_beside_the_weights_are_not_trained) {
+  OnnxMaker maker = linear();
+  maker.weight("layer.rotary.cos_cached", {8, 16});
+  maker.weight("attn.causal_mask", {8, 32});
+  maker.node("Add", {"y", "attn.causal_mask"}, {"z"});
+  EXPECT_EQ(read(maker)->parameters, 16 * 32);
+}
+
+void describe(OnnxMaker& maker, const std::string& name, std::initializer_list<std::int64_t> dims) {
+  auto& info = *maker.model.mutable_graph()->add_value_info();
+  info.set_name(name);
+  info.mutable_type()->mutable_tensor_type()->set_elem_type(TensorProto::BFLOAT16);
+  for (const std::int64_t dim : dims)
+    info.mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(dim);
+}
+
+TEST(Onnx, the_body_of_an_if_keeps_what_it_captures) {
+  OnnxMaker maker = linear();
+  maker.integers("condition", {1});
+  maker.weight("inner", {32, 32});
+  auto& node = maker.node("If", {"condition"}, {"z"});
+  auto& branch = *node.add_attribute();
+  branch.set_name("then_branch");
+  branch.set_type(::onnx::AttributeProto::GRAPH);
+  auto& body = *branch.mutable_g()->add_node();
+  body.set_op_type("MatMul");
+  body.add_input("y");
+  body.add_input("inner");
+  body.add_output("result");
+  describe(maker, "z", {2, 8, 32});
+  maker.weight("w2", {32, 4});
+  maker.node("MatMul", {"z", "w2"}, {"out"});
+  const auto graph = read(maker);
+  ASSERT_TRUE(graph) << to_string(graph.error());
+  EXPECT_EQ(graph->parameters, 16 * 32 + 32 * 32 + 32 * 4);
+  EXPECT_EQ(products(graph->layers[0].forward), 2) << "before and behind";
+  EXPECT_EQ(graph->warnings.size(), 1U) << "the If itself is costed by its bytes, and said to be";
+}
+
+TEST(Onnx, operators_of_other_domains_are_not_taken_for_the_standards) {
+  OnnxMaker maker = linear();
+  maker.node("Softmax", {"y"}, {"z"}).set_domain("com.example");
+  describe(maker, "z", {2, 8, 32});
+  const auto graph = read(maker);
+  ASSERT_TRUE(graph) << to_string(graph.error());
+  EXPECT_EQ(count(graph->layers[0].forward, VectorOp::kSoftmax), 0);
+  EXPECT_EQ(count(graph->layers[0].forward, VectorOp::kOther), 1);
+}
+
+TEST(Onnx, nested_functions_cannot_exhaust_the_machine) {
+  OnnxMaker maker = linear();
+  for (int level = 0; level < 12; ++level) {
+    auto& function = *maker.model.add_functions();
+    function.set_name("f" + std::to_string(level));
+    function.set_domain("local");
+    for (int call = 0; call < 20 && level < 11; ++call) {
+      auto& node = *function.add_node();
+      node.set_op_type("f" + std::to_string(level + 1));
+      node.set_domain("local");
+    }
+  }
+  maker.node("f0", {"y"}, {"z"}).set_domain("local");
+  EXPECT_NE(refusal(maker).find("its functions are called more than 100000 times"), std::string::npos);
+}
+
+// The names that PyTorch's older exporter writes: module paths on nodes, numbers on folded weights.
+TEST(Onnx, the_head_is_found_by_the_paths_of_its_nodes) {
+  OnnxMaker maker = small_transformer(4, "model.layers");
+  auto& nodes = *maker.model.mutable_graph()->mutable_node();
+  for (int i = 0; i < nodes.size(); ++i) {
+    const bool inside = i > 0 && i < nodes.size() - 2;
+    nodes[i].set_name(inside   ? "/model/layers." + std::to_string((i - 1) / 22) + "/n" + std::to_string(i)
+                      : i == 0 ? "/model/embed/Gather"
+                               : "/lm_head/n" + std::to_string(i));
+  }
+  int serial = 0;
+  for (auto& tensor : *maker.model.mutable_graph()->mutable_initializer()) {
+    if (tensor.data_type() == TensorProto::INT64) continue;
+    const std::string fresh = "onnx::MatMul_" + std::to_string(++serial);
+    for (auto& node : nodes)
+      for (auto& input : *node.mutable_input())
+        if (input == tensor.name()) input = fresh;
+    tensor.set_name(fresh);
+  }
+  const auto graph = read(maker);
+  ASSERT_TRUE(graph) << to_string(graph.error());
+  ASSERT_EQ(graph->layers.size(), 3U);
+  EXPECT_EQ(graph->repeat(LayerId(1)), 4);
+  EXPECT_EQ(graph->layers[2].name, "head");
+}
+
+TEST(Onnx, one_layer_alone_is_found_by_its_name) {
+  const auto graph = read(small_transformer(1, "model.layers"));
+  ASSERT_TRUE(graph) << to_string(graph.error());
+  ASSERT_EQ(graph->layers.size(), 3U);
+  EXPECT_EQ(graph->layers[1].name, "model.layers");
+}
+
+TEST(Onnx, dropout_of_the_probabilities_reaches_the_fused_attention) {
+  OnnxMaker maker = small_transformer(2, "model.layers");
+  maker.integers("training", {1});
+  for (auto& node : *maker.model.mutable_graph()->mutable_node()) {
+    if (node.op_type() != "Softmax") continue;
+    const std::string probabilities = node.output(0);
+    node.set_output(0, probabilities + "_whole");
+  }
+  for (const std::string layer : {"0", "1"})
+    maker.node("Dropout", {"p_" + layer + "_whole", "", "training"}, {"p_" + layer});
+  const auto eager = read(maker);
+  const auto flash = read(maker, {.attention = AttentionKind::kFlash});
+  ASSERT_TRUE(eager) << to_string(eager.error());
+  ASSERT_TRUE(flash) << to_string(flash.error());
+  EXPECT_EQ(count(eager->layers[1].forward, VectorOp::kDropout), 1);
+  const auto dropping = std::ranges::count_if(flash->layers[1].forward.ops(), [](const Op& op) {
+    const auto* attention = std::get_if<Attention>(&op.work);
+    return attention != nullptr && attention->dropout;
+  });
+  EXPECT_EQ(dropping, 1);
+}
+
+TEST(Onnx, probabilities_that_the_model_returns_are_not_fused_away) {
+  OnnxMaker maker = small_transformer(2, "model.layers");
+  maker.output("p_0");
+  const auto graph = read(maker, {.attention = AttentionKind::kFlash});
+  ASSERT_TRUE(graph) << to_string(graph.error());
+  EXPECT_EQ(count(graph->layers[1].forward, VectorOp::kSoftmax), 1);
+}
+
 TEST(Onnx, layers_are_found_by_name_and_equal_ones_shared) {
   const auto graph = read(small_transformer(6, "model.layers"));
   ASSERT_TRUE(graph) << to_string(graph.error());
@@ -427,6 +604,33 @@ TEST(Onnx, broken_models_are_refused_by_place) {
     m.node("Where", {"y", "", "y"}, {"z"});
   });
   add("no output", "node 'n2' (Relu): has no output", [](OnnxMaker& m) { m.node("Relu", {"y"}, {}); });
+  add("quantised weights",
+      "node 'n2' (DequantizeLinear): works on quantised weights, which cannot be trained (export the model before "
+      "quantising it)",
+      [](OnnxMaker& m) {
+        m.node("DequantizeLinear", {"y", "y"}, {"z"});
+      });
+  add("a shape that contradicts the operators",
+      "node 'n1' (MatMul): gives 'y' the shape [2, 8, 32], but the file says [2, 8, 31]", [](OnnxMaker& m) {
+        describe(m, "y", {2, 8, 31});
+      });
+  add("parts that do not fit together",
+      "node 'n2' (Concat): the shape of 'z' is not in the file and does not follow from the node's inputs (run ONNX "
+      "shape inference on the file before importing it)",
+      [](OnnxMaker& m) {
+        OnnxMaker::attribute(m.node("Concat", {"x", "y"}, {"z"}), "axis", std::int64_t{1});
+      });
+  add("open image", "input 'pixels': dimension 2 ('height') is open (export with a fixed image size)",
+      [](OnnxMaker& m) {
+        m.input("pixels", {1, 3, -1, -1});
+        m.model.mutable_graph()
+            ->mutable_input(1)
+            ->mutable_type()
+            ->mutable_tensor_type()
+            ->mutable_shape()
+            ->mutable_dim(2)
+            ->set_dim_param("height");
+      });
   for (const Broken& broken : cases) EXPECT_EQ(refusal(broken.maker), broken.message) << broken.what;
 }
 
@@ -438,6 +642,14 @@ TEST(Onnx, what_the_file_fixes_the_options_cannot_change) {
   EXPECT_EQ(
       refusal(maker, {.sequence = 64}),
       "input 'ids': the file fixes the sequence at 8, not 64 (leave --seq out, or export with a dynamic sequence)");
+}
+
+TEST(Onnx, tensor_parallelism_is_bounded_by_heads_and_tokens) {
+  const OnnxMaker maker = small_transformer(2, "model.layers");
+  EXPECT_EQ(refusal(maker, {.parallel = {8, false}}),
+            "--tensor-parallel: width 8 does not divide the 4 attention heads");
+  EXPECT_EQ(refusal(maker, {.parallel = {8, false}, .attention = AttentionKind::kFlash}),
+            "--tensor-parallel: width 8 does not divide the 4 attention heads");
 }
 
 TEST(Onnx, truncated_and_foreign_files_are_refused_at_every_length) {

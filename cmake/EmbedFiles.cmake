@@ -1,6 +1,6 @@
-# phaze_embed_files(TARGET VARIABLE FILES...) compiles text files into TARGET as
-#   extern const std::array<phaze::EmbeddedFile, N> VARIABLE, declared through a span accessor in a generated .cc.
-# The binary then needs no data folder beside it.
+# phaze_embed_files(TARGET ACCESSOR FILES...) compiles text files into TARGET, behind the function
+#   std::span<const phaze::EmbeddedFile> phaze::ACCESSOR();
+# which whoever uses it declares. The binary then needs no data folder beside it.
 function(phaze_embed_files target accessor)
   set(output ${CMAKE_CURRENT_BINARY_DIR}/${accessor}.cc)
   add_custom_command(

@@ -1,10 +1,8 @@
 # Run by phaze_embed_files: writes OUTPUT with the text of FILES behind ACCESSOR().
-# A string literal may hold 64 KiB by the standard, so longer files are cut into adjacent literals.
 set(entries "")
 foreach(file IN LISTS FILES)
-  get_filename_component(name ${file} NAME_WE)
-  get_filename_component(base ${file} NAME)
-  string(REGEX REPLACE "\\.[a-z]+$" "" name "${base}")
+  # Only the last extension goes: a model may be called qwen2.5-7b.
+  get_filename_component(name ${file} NAME_WLE)
   file(READ ${file} text)
   string(APPEND entries "    {\"${name}\", R\"~~~(${text})~~~\"},\n")
 endforeach()

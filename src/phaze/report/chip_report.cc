@@ -2,20 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "phaze/hardware/area.h"
 #include "phaze/hardware/power.h"
+#include "phaze/report/json_text.h"
 #include "phaze/report/table.h"
 
 namespace phaze::report {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using hardware::Chip;
 using hardware::DesignSpace;
-
-std::string text_of(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 Json to_json(const Chip& chip) {
   const auto area = hardware::area_phaze22(chip);

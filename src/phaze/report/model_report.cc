@@ -2,20 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "phaze/report/json_text.h"
 #include "phaze/report/table.h"
 #include "phaze/workload/graphviz.h"
 
 namespace phaze::report {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using workload::Layer;
 using workload::LayerId;
 using workload::Recompute;
-
-std::string text_of(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 std::string_view name_of(Recompute recompute) {
   return recompute == Recompute::kNone ? "none" : recompute == Recompute::kSelective ? "selective" : "full";

@@ -46,6 +46,15 @@ Head head(ConfigReader& read, std::initializer_list<std::pair<std::string_view, 
   return Head::kNone;
 }
 
+// Multi-head attention in its first form: every head has its own keys, and the heads share the hidden size out.
+void read_plain_heads(ConfigReader& read, TransformerConfig& config, std::string_view hidden_key,
+                      std::string_view heads_key) {
+  config.hidden = read.size(hidden_key);
+  config.heads = config.kv_heads = read.size(heads_key);
+  read.must_divide(hidden_key, config.hidden, heads_key, config.heads);
+  config.head_dim = std::max<std::int64_t>(config.hidden / config.heads, 1);
+}
+
 // Sizes that nearly all decoder families spell the same way.
 void read_llama_sizes(ConfigReader& read, TransformerConfig& config, std::int64_t default_head_dim = 0) {
   config.layers = read.layers({"num_hidden_layers"});
@@ -138,10 +147,7 @@ void gemma2(ConfigReader& read, TransformerConfig& config) {
 
 void gpt2(ConfigReader& read, TransformerConfig& config) {
   config.layers = read.layers({"n_layer"});
-  config.hidden = read.size("n_embd");
-  config.heads = config.kv_heads = read.size("n_head");
-  read.must_divide("n_embd", config.hidden, "n_head", config.heads);
-  config.head_dim = std::max<std::int64_t>(config.hidden / config.heads, 1);
+  read_plain_heads(read, config, "n_embd", "n_head");
   config.feed_forward = read.size("n_inner", 4 * config.hidden);
   config.vocabulary = read.size("vocab_size");
   config.positions = Positions::kLearned;
@@ -159,10 +165,7 @@ void gpt2(ConfigReader& read, TransformerConfig& config) {
 
 void opt(ConfigReader& read, TransformerConfig& config) {
   config.layers = read.layers({"num_hidden_layers"});
-  config.hidden = read.size("hidden_size");
-  config.heads = config.kv_heads = read.size("num_attention_heads");
-  read.must_divide("hidden_size", config.hidden, "num_attention_heads", config.heads);
-  config.head_dim = std::max<std::int64_t>(config.hidden / config.heads, 1);
+  read_plain_heads(read, config, "hidden_size", "num_attention_heads");
   config.feed_forward = read.size("ffn_dim");
   config.vocabulary = read.size("vocab_size");
   config.embedding_size = read.size("word_embed_proj_dim", config.hidden);
@@ -235,10 +238,7 @@ void falcon(ConfigReader& read, TransformerConfig& config) {
 
 void read_bert_like(ConfigReader& read, TransformerConfig& config) {
   config.layers = read.layers({"num_hidden_layers"});
-  config.hidden = read.size("hidden_size");
-  config.heads = config.kv_heads = read.size("num_attention_heads");
-  read.must_divide("hidden_size", config.hidden, "num_attention_heads", config.heads);
-  config.head_dim = std::max<std::int64_t>(config.hidden / config.heads, 1);
+  read_plain_heads(read, config, "hidden_size", "num_attention_heads");
   config.feed_forward = read.size("intermediate_size");
   config.activation = activation(read, "hidden_act", "gelu");
   config.qkv_bias = config.projection_bias = config.feed_forward_bias = true;

@@ -37,13 +37,20 @@ std::vector<bool> find_trained(const OpGraph& graph) {
 class Partition {
  public:
   Partition(const OpGraph& graph, const Stages& stages, const Splits& splits)
-      : graph_(graph), stages_(stages), splits_(splits), trained_(find_trained(graph)) {}
+      : graph_(graph),
+        stages_(stages),
+        splits_(splits),
+        trained_(find_trained(graph)),
+        ops_of_stage_(stages.names.size()),
+        renamed_(graph.tensor_count()) {
+    for (std::size_t i = 0; i < graph.size(); ++i) ops_of_stage_[stage_of(OpId(i))].emplace_back(i);
+  }
 
   OpGraph stage(std::size_t stage) {
     OpGraphBuilder builder;
-    std::vector<TensorId> renamed(graph_.tensor_count());
+    std::vector<TensorId> touched;
     const auto rename = [&](TensorId id) {
-      if (renamed[id.index()].valid()) return renamed[id.index()];
+      if (renamed_[id.index()].valid()) return renamed_[id.index()];
       Tensor copy = graph_.tensor(id);
       const bool mine = copy.producer.valid() && stage_of(copy.producer) == stage;
       if (mine) {
@@ -53,20 +60,21 @@ class Partition {
         adopt(copy, id);
       }
       copy.producer = OpId::none();
-      if (copy.view_of.valid()) copy.view_of = mine ? renamed[copy.view_of.index()] : TensorId::none();
-      return renamed[id.index()] = builder.tensor(copy);
+      if (copy.view_of.valid()) copy.view_of = mine ? renamed_[copy.view_of.index()] : TensorId::none();
+      touched.push_back(id);
+      return renamed_[id.index()] = builder.tensor(copy);
     };
-    for (std::size_t i = 0; i < graph_.size(); ++i) {
-      const OpId id(i);
-      if (stage_of(id) != stage) continue;
+    for (const OpId id : ops_of_stage_[stage]) {
       std::vector<TensorId> inputs, outputs;
       for (const TensorId input : graph_.inputs(id)) inputs.push_back(rename(input));
       for (const TensorId output : graph_.outputs(id)) outputs.push_back(rename(output));
       Op op = graph_.op(id);
-      if (auto* gemm = std::get_if<Gemm>(&op.work)) gemm->split = splits_.of_op[i];
-      if (auto* vector = std::get_if<VectorWork>(&op.work)) vector->split = splits_.of_op[i];
+      const Split split = splits_.of_op[id.index()];
+      if (auto* gemm = std::get_if<Gemm>(&op.work)) gemm->split = split;
+      if (auto* vector = std::get_if<VectorWork>(&op.work)) vector->split = split;
       builder.op(graph_.name(id), op, inputs, outputs);
     }
+    for (const TensorId id : touched) renamed_[id.index()] = TensorId::none();
     return std::move(builder).build();
   }
 
@@ -119,6 +127,8 @@ class Partition {
   const Stages& stages_;
   const Splits& splits_;
   std::vector<bool> trained_;
+  std::vector<std::vector<OpId>> ops_of_stage_;
+  std::vector<TensorId> renamed_;  // this stage's version of a tensor; empty between stages
 };
 
 std::vector<std::string> warnings(const Lowered& lowered, const BoundDimensions& bound) {
@@ -137,7 +147,8 @@ std::string layer_name(const std::string& stage) {
   return numbered ? stage.substr(0, dot) : stage;
 }
 
-Result<LayerGraph> convert(const ::onnx::ModelProto& model, std::string name, const WorkloadOptions& options) {
+Result<LayerGraph> convert(const ::onnx::ModelProto& model, std::string name, const WorkloadOptions& options,
+                           Progress& progress) {
   BoundDimensions bound;
   auto values = make_value_graph(model, options, bound);
   if (!values) return values.error();
@@ -175,6 +186,9 @@ Result<LayerGraph> convert(const ::onnx::ModelProto& model, std::string name, co
   Partition partition(lowered->graph, stages, splits);
   std::set<std::string> taken;
   for (std::size_t i = 0; i < stages.names.size(); ++i) {
+    if (!progress.advance("building layers", static_cast<std::int64_t>(i),
+                          static_cast<std::int64_t>(stages.names.size())))
+      return Error{"stopped"};
     // Layers that turn out equal share the first one's name; others of the same stack keep their number.
     std::string title = layer_name(stages.names[i]);
     if (taken.contains(title)) title = stages.names[i];
@@ -191,7 +205,7 @@ Result<LayerGraph> convert(const ::onnx::ModelProto& model, std::string name, co
 Result<LayerGraph> read_onnx(const std::filesystem::path& path, const WorkloadOptions& options, Progress& progress) {
   const auto model = skim(path, progress);
   if (!model) return within(path.string(), model.error());
-  auto graph = convert(*model, path.stem().string(), options);
+  auto graph = convert(*model, path.stem().string(), options, progress);
   if (!graph) return within(path.string(), graph.error());
   return graph;
 }
@@ -201,7 +215,7 @@ Result<LayerGraph> parse_onnx(std::string_view bytes, std::string name, const Wo
   NoProgress silent;
   const auto model = skim(file, silent);
   if (!model) return model.error();
-  return convert(*model, std::move(name), options);
+  return convert(*model, std::move(name), options, silent);
 }
 
 }  // namespace phaze::workload::onnx

@@ -196,6 +196,110 @@ TEST(HuggingFace, bare_encoders_have_their_pooler) {
       << "vit-base-patch16-224-in21k, as published";
 }
 
+// Checkpoint sizes as published, for models that are not in the zoo and use other corners of their families.
+TEST(HuggingFace, parameters_are_those_of_the_published_checkpoints) {
+  struct Published {
+    const char* name;
+    std::int64_t parameters;
+    json config;
+  };
+  const std::vector<Published> models = {
+      {"gpt2", 124439808, gpt2()},
+      {"opt-125m, norms before",
+       125239296,
+       {{"model_type", "opt"},
+        {"hidden_size", 768},
+        {"num_hidden_layers", 12},
+        {"num_attention_heads", 12},
+        {"ffn_dim", 3072},
+        {"vocab_size", 50272},
+        {"max_position_embeddings", 2048}}},
+      {"Qwen2.5-0.5B, tied",
+       494032768,
+       {{"model_type", "qwen2"},
+        {"hidden_size", 896},
+        {"num_hidden_layers", 24},
+        {"num_attention_heads", 14},
+        {"num_key_value_heads", 2},
+        {"intermediate_size", 4864},
+        {"vocab_size", 151936},
+        {"tie_word_embeddings", true}}},
+      {"gemma-2-2b",
+       2614341888,
+       {{"model_type", "gemma2"},
+        {"hidden_size", 2304},
+        {"num_hidden_layers", 26},
+        {"num_attention_heads", 8},
+        {"num_key_value_heads", 4},
+        {"intermediate_size", 9216},
+        {"vocab_size", 256000}}},
+      {"Phi-3-medium, grouped queries",
+       13960238080,
+       {{"model_type", "phi3"},
+        {"hidden_size", 5120},
+        {"num_hidden_layers", 40},
+        {"num_attention_heads", 40},
+        {"num_key_value_heads", 10},
+        {"intermediate_size", 17920},
+        {"vocab_size", 32064}}},
+      {"pythia-1b",
+       1011781632,
+       {{"model_type", "gpt_neox"},
+        {"hidden_size", 2048},
+        {"num_hidden_layers", 16},
+        {"num_attention_heads", 8},
+        {"intermediate_size", 8192},
+        {"vocab_size", 50304}}},
+      {"falcon-rw-1b, alibi and biases",
+       1311625216,
+       {{"model_type", "falcon"},
+        {"hidden_size", 2048},
+        {"num_hidden_layers", 24},
+        {"num_attention_heads", 32},
+        {"vocab_size", 50304},
+        {"alibi", true},
+        {"bias", true},
+        {"multi_query", false},
+        {"parallel_attn", false}}},
+      {"t5-v1_1-large, gated and untied",
+       783150080,
+       {{"model_type", "t5"},
+        {"d_model", 1024},
+        {"d_kv", 64},
+        {"d_ff", 2816},
+        {"num_layers", 24},
+        {"num_heads", 16},
+        {"vocab_size", 32128},
+        {"feed_forward_proj", "gated-gelu"},
+        {"tie_word_embeddings", false}}},
+      {"vit-base-patch16-224",
+       86567656,
+       {{"model_type", "vit"},
+        {"hidden_size", 768},
+        {"num_hidden_layers", 12},
+        {"num_attention_heads", 12},
+        {"intermediate_size", 3072},
+        {"image_size", 224},
+        {"patch_size", 16},
+        {"num_labels", 1000}}},
+      {"bert-base, masked words only",
+       109514298,
+       {{"model_type", "bert"},
+        {"architectures", {"BertForMaskedLM"}},
+        {"hidden_size", 768},
+        {"num_hidden_layers", 12},
+        {"num_attention_heads", 12},
+        {"intermediate_size", 3072},
+        {"vocab_size", 30522},
+        {"max_position_embeddings", 512}}},
+  };
+  for (const Published& model : models) {
+    const auto config = parse_config(model.config.dump(), model.name);
+    ASSERT_TRUE(config) << model.name << ": " << to_string(config.error());
+    EXPECT_EQ(build(*config, {})->parameters, model.parameters) << model.name;
+  }
+}
+
 TEST(HuggingFace, windows_start_where_qwen_says) {
   json config = llama();
   config["model_type"] = "qwen2";

@@ -92,4 +92,13 @@ class OnnxMaker {
   }
 };
 
+// Writes the shape of an intermediate value into the file.
+inline void describe(OnnxMaker& maker, const std::string& name, std::initializer_list<std::int64_t> dims) {
+  auto& info = *maker.model.mutable_graph()->add_value_info();
+  info.set_name(name);
+  info.mutable_type()->mutable_tensor_type()->set_elem_type(::onnx::TensorProto::BFLOAT16);
+  for (const std::int64_t dim : dims)
+    info.mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(dim);
+}
+
 }  // namespace phaze::workload::onnx::testing

@@ -58,4 +58,14 @@ inline OnnxMaker small_transformer(int layers, const std::string& prefix, std::i
   return maker;
 }
 
+// One product of 16 tokens with a weight: y = x·w.
+inline OnnxMaker linear() {
+  OnnxMaker maker;
+  maker.input("x", {2, 8, 16});
+  maker.weight("w", {16, 32});
+  maker.node("MatMul", {"x", "w"}, {"y"});
+  maker.output("y");
+  return maker;
+}
+
 }  // namespace phaze::workload::onnx::testing

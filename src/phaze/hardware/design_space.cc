@@ -44,28 +44,33 @@ Side side(const DesignSpace& space, const Chip& chip) {
   return area < least ? Side::kLow : Side::kKept;
 }
 
+// How the innermost dimension may be searched; looked up once, because it can have a million values.
+enum class Order : std::uint8_t { kAscending, kDescending, kMixed };
+
+Order order_of(const std::vector<double>& values) {
+  if (std::ranges::find(values, 1.0) != values.end()) return Order::kMixed;
+  if (std::ranges::is_sorted(values)) return Order::kAscending;
+  return std::ranges::is_sorted(values, std::greater<>()) ? Order::kDescending : Order::kMixed;
+}
+
 // How many of the innermost dimension's values are kept, by bisection where its values are monotone.
-std::int64_t count_innermost(const DesignSpace& space, Chip& chip, std::size_t dimension) {
-  const auto& values = space.dimensions[dimension].values;
+std::int64_t count_innermost(const DesignSpace& space, Chip& chip, std::size_t dimension, Order order) {
+  const std::size_t n = space.dimensions[dimension].values.size();
   const auto side_at = [&](std::size_t i) {
     apply(space, chip, dimension, i);
     return side(space, chip);
   };
-  const bool up = std::ranges::is_sorted(values);
-  const bool down = std::ranges::is_sorted(values, std::greater<>());
-  const bool has_single = std::ranges::find(values, 1.0) != values.end();
-  if ((!up && !down) || has_single) {
+  if (order == Order::kMixed) {
     std::int64_t kept = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) kept += side_at(i) == Side::kKept ? 1 : 0;
+    for (std::size_t i = 0; i < n; ++i) kept += side_at(i) == Side::kKept ? 1 : 0;
     return kept;
   }
-  const std::size_t n = values.size();
   // The first index, in ascending order of value, at which `past` holds.
   const auto first = [&](const auto& past) {
     std::size_t low = 0, high = n;
     while (low < high) {
       const std::size_t middle = (low + high) / 2;
-      if (past(side_at(up ? middle : n - 1 - middle)))
+      if (past(side_at(order == Order::kAscending ? middle : n - 1 - middle)))
         high = middle;
       else
         low = middle + 1;
@@ -77,12 +82,12 @@ std::int64_t count_innermost(const DesignSpace& space, Chip& chip, std::size_t d
   return static_cast<std::int64_t>(to - std::min(from, to));
 }
 
-std::int64_t count_from(const DesignSpace& space, Chip& chip, std::size_t dimension) {
-  if (dimension + 1 == space.dimensions.size()) return count_innermost(space, chip, dimension);
+std::int64_t count_from(const DesignSpace& space, Chip& chip, std::size_t dimension, Order innermost) {
+  if (dimension + 1 == space.dimensions.size()) return count_innermost(space, chip, dimension, innermost);
   std::int64_t kept = 0;
   for (std::size_t i = 0; i < space.dimensions[dimension].values.size(); ++i) {
     apply(space, chip, dimension, i);
-    kept = saturating_add(kept, count_from(space, chip, dimension + 1));
+    kept = saturating_add(kept, count_from(space, chip, dimension + 1, innermost));
   }
   return kept;
 }
@@ -122,7 +127,7 @@ bool DesignSpace::keeps(const Chip& chip) const { return side(*this, chip) == Si
 std::int64_t DesignSpace::count_kept() const {
   Chip chip = base;
   if (dimensions.empty()) return keeps(chip) ? 1 : 0;
-  return count_from(*this, chip, 0);
+  return count_from(*this, chip, 0, order_of(dimensions.back().values));
 }
 
 void DesignSpace::for_each_kept(const std::function<bool(const Chip&)>& visit) const {

@@ -5,11 +5,13 @@
 namespace phaze::hardware {
 namespace {
 
-Bytes core_buffer(std::int64_t units) { return Bytes(std::max<std::int64_t>(1024, 16 * units)); }
+Bytes buffer_for(std::int64_t units) { return Bytes(std::max<std::int64_t>(1024, 16 * units)); }
 
 }  // namespace
 
-Bytes Chip::tensor_core_buffer() const { return core_buffer(tensor_cores.rows * tensor_cores.cols); }
-Bytes Chip::vector_core_buffer() const { return core_buffer(vector_cores.lanes); }
+Bytes Chip::tensor_core_buffer() const {
+  return core_buffer > Bytes(0) ? core_buffer : buffer_for(tensor_cores.rows * tensor_cores.cols);
+}
+Bytes Chip::vector_core_buffer() const { return buffer_for(vector_cores.lanes); }
 
 }  // namespace phaze::hardware

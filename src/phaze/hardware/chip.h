@@ -30,6 +30,21 @@ struct PublishedFigures {
   bool operator==(const PublishedFigures&) const = default;
 };
 
+// What a real chip reaches of its datasheet, measured (phaze calibrate) or assumed; an ideal chip has the defaults.
+struct Calibration {
+  double compute = 1;        // fraction of peak in matrix products
+  double attention = 1;      // fraction of that in fused attention
+  double vector = 1;         // fraction of the vector lanes' peak
+  double hbm = 1;            // fraction of HBM bandwidth when streaming
+  double reduction = 1;      // fraction of that in operators that reduce along rows
+  double start_seconds = 0;  // before every operator
+  // The least tile of outputs that kernels work on; 0: the array alone decides.
+  std::int64_t tile_rows = 0;
+  std::int64_t tile_cols = 0;
+  bool serial = false;  // operators run one after another, each on the whole chip, as a GPU's kernels do
+  bool operator==(const Calibration&) const = default;
+};
+
 // The defaults are the TPUv4-like point of the 2024 study.
 struct Chip {
   std::string name = "custom";
@@ -41,7 +56,10 @@ struct Chip {
   double global_buffer_bytes_per_cycle = 4096;
   Bytes hbm{std::int64_t{32} << 30};
   double hbm_bandwidth = 1.2e12;  // bytes per second
+  Bytes core_buffer{0};           // of one tensor core; 0: grows with its array
   double process_nm = 22;
+  std::string network;  // the network preset it usually sits in; empty: the flat one of 2024
+  Calibration calibration;
   PublishedFigures published;
 
   bool operator==(const Chip&) const = default;
@@ -50,7 +68,7 @@ struct Chip {
   std::int64_t lanes() const { return vector_cores.count * vector_cores.lanes; }
   double peak_flops() const { return 2.0 * static_cast<double>(macs()) * clock_hz; }
 
-  // Buffers inside the cores grow with what they feed: 16 bytes per unit, one kilobyte at least.
+  // Unless given, buffers inside the cores grow with what they feed: 16 bytes per unit, one kilobyte at least.
   Bytes tensor_core_buffer() const;
   Bytes vector_core_buffer() const;
 };

@@ -58,7 +58,7 @@ struct Chip {
   double hbm_bandwidth = 1.2e12;  // bytes per second
   Bytes core_buffer{0};           // of one tensor core; 0: grows with its array
   double process_nm = 22;
-  std::string network;  // the network preset it usually sits in; empty: the flat one of 2024
+  std::string network = "phaze-2024";  // the one it usually sits in: a preset, a file or a specification
   Calibration calibration;
   PublishedFigures published;
 

@@ -8,6 +8,7 @@
 #include "phaze/base/embedded_file.h"
 #include "phaze/base/nearest.h"
 #include "phaze/base/quantity.h"
+#include "phaze/hardware/calibration_file.h"
 #include "phaze/hardware/parameter.h"
 #include "phaze/hardware/yaml_reader.h"
 
@@ -19,7 +20,7 @@ namespace phaze::hardware {
 namespace {
 
 // Keys beside the parameters.
-constexpr std::array<std::string_view, 3> kTexts = {"name", "summary", "published"};
+constexpr std::array<std::string_view, 5> kTexts = {"name", "summary", "published", "network", "calibration"};
 
 Error unknown_key(const YAML::Node& node, const std::string& key) {
   std::vector<std::string> known(kTexts.begin(), kTexts.end());
@@ -56,6 +57,19 @@ Status read_published(const YAML::Node& node, PublishedFigures& published) {
     }
     if (!value) return within(line_of(entry.second) + ": key 'published." + key + "'", value.error());
     *target = *value;
+  }
+  return Done{};
+}
+
+Status read_calibration(const YAML::Node& node, Calibration& calibration) {
+  if (!node.IsMap()) return Error{"key 'calibration' needs keys such as compute and start", line_of(node)};
+  for (const auto& entry : node) {
+    const auto key = scalar(entry.first, "key");
+    if (!key) return key.error();
+    const auto text = scalar(entry.second, *key);
+    if (!text) return text.error();
+    if (auto status = set_calibration(calibration, *key, *text); !status)
+      return within(line_of(entry.first), status.error());
   }
   return Done{};
 }
@@ -122,9 +136,15 @@ Result<Chip> parse_chip_file(std::string_view text) {
       if (auto status = read_published(entry.second, chip.published); !status) return status.error();
       continue;
     }
+    if (*key == "calibration") {
+      if (auto status = read_calibration(entry.second, chip.calibration); !status) return status.error();
+      continue;
+    }
     const auto value = scalar(entry.second, *key);
     if (!value) return value.error();
-    if (*key == "name")
+    if (*key == "network")
+      chip.network = *value;
+    else if (*key == "name")
       chip.name = *value;
     else if (*key == "summary")
       chip.summary = *value;

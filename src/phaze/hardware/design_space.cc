@@ -37,7 +37,7 @@ Side side(const DesignSpace& space, const Chip& chip) {
   const Limits& limits = space.limits;
   if (limits.max_tdp_watts && thermal_design_power(chip).total > *limits.max_tdp_watts) return Side::kHigh;
   if (!limits.max_area_um2) return Side::kKept;
-  const double area = area_phaze22(chip).total;
+  const double area = hardware::area(chip, limits.area_model).total;
   if (area > *limits.max_area_um2) return Side::kHigh;
   const bool single = chip.tensor_cores.count == 1 || chip.vector_cores.count == 1;
   const double least = single ? 0 : limits.min_area_share * *limits.max_area_um2;

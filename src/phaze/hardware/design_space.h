@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "phaze/base/result.h"
+#include "phaze/hardware/area.h"
 #include "phaze/hardware/chip.h"
 #include "phaze/hardware/parameter.h"
 
@@ -34,6 +35,7 @@ struct Tie {
 };
 
 struct Limits {
+  AreaModel area_model = AreaModel::kPhaze22;
   std::optional<double> max_area_um2;
   // At least this share of the largest area, except for chips with a single tensor or vector core, as in the 2024
   // study.

@@ -35,7 +35,7 @@ Result<double> nanometres(std::string_view text) {
 
 std::int64_t whole(double value) { return static_cast<std::int64_t>(value); }
 
-constexpr std::array<Parameter, 11> kParameters = {{
+constexpr std::array<Parameter, 12> kParameters = {{
     {"tensor_cores", count, [](const Chip& c) { return static_cast<double>(c.tensor_cores.count); },
      [](Chip& c, double v) { c.tensor_cores.count = whole(v); }},
     {"rows", count, [](const Chip& c) { return static_cast<double>(c.tensor_cores.rows); },
@@ -50,6 +50,8 @@ constexpr std::array<Parameter, 11> kParameters = {{
      [](Chip& c, double v) { c.global_buffer = Bytes(whole(v)); }},
     {"glb_bytes_per_cycle", count, [](const Chip& c) { return c.global_buffer_bytes_per_cycle; },
      [](Chip& c, double v) { c.global_buffer_bytes_per_cycle = v; }},
+    {"core_buffer", bytes, [](const Chip& c) { return static_cast<double>(c.core_buffer.value()); },
+     [](Chip& c, double v) { c.core_buffer = Bytes(whole(v)); }},
     {"hbm", bytes, [](const Chip& c) { return static_cast<double>(c.hbm.value()); },
      [](Chip& c, double v) { c.hbm = Bytes(whole(v)); }},
     {"hbm_bandwidth", parse_bytes_per_second, [](const Chip& c) { return c.hbm_bandwidth; },

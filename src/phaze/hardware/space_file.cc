@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "phaze/base/nearest.h"
 #include "phaze/base/quantity.h"
@@ -113,6 +114,7 @@ Status read_dimensions(const YAML::Node& node, DesignSpace& space) {
 
 Status read_limits(const YAML::Node& node, Limits& limits) {
   if (!node.IsMap()) return Error{"key 'limits' needs the keys area, min_area_share and tdp", line_of(node)};
+  std::optional<Chip> as_this_chip;
   for (const auto& entry : node) {
     const std::string key = entry.first.Scalar();
     const auto text = scalar(entry.second, key);
@@ -131,17 +133,22 @@ Status read_limits(const YAML::Node& node, Limits& limits) {
       } else {
         const auto chip = load_chip(*text);
         if (!chip) return within(place, chip.error());
-        limits.max_area_um2 = area_phaze22(*chip).total;
+        as_this_chip = *chip;
       }
+    } else if (key == "area_model") {
+      if (*text != "phaze22" && *text != "physical")
+        return Error{"'" + *text + "' is none of phaze22, physical", place};
+      limits.area_model = *text == "physical" ? AreaModel::kPhysical : AreaModel::kPhaze22;
     } else if (key == "min_area_share") {
       const auto share = parse_positive(*text);
       if (!share || *share > 1) return Error{"'" + *text + "' is not above 0 and at most 1", place};
       limits.min_area_share = *share;
     } else {
-      const std::vector<std::string> known = {"area", "min_area_share", "tdp"};
+      const std::vector<std::string> known = {"area", "area_model", "min_area_share", "tdp"};
       return Error{"unknown key 'limits." + key + "'", line_of(entry.first), suggest(key, known)};
     }
   }
+  if (as_this_chip) limits.max_area_um2 = area(*as_this_chip, limits.area_model).total;
   return Done{};
 }
 

@@ -15,6 +15,7 @@ using hardware::DesignSpace;
 
 Json to_json(const Chip& chip) {
   const auto area = hardware::area_phaze22(chip);
+  const auto physical = hardware::area_physical(chip);
   const auto power = hardware::thermal_design_power(chip);
   Json json = {
       {"name", chip.name},
@@ -24,6 +25,14 @@ Json to_json(const Chip& chip) {
        {{"tensor_cores", area.tensor_cores},
         {"vector_cores", area.vector_cores},
         {"global_buffer", area.global_buffer}}},
+      {"physical_area_um2", physical.total},
+      {"physical_area_by_part_um2",
+       {{"tensor_cores", physical.tensor_cores},
+        {"vector_cores", physical.vector_cores},
+        {"global_buffer", physical.global_buffer},
+        {"wiring", physical.wiring},
+        {"hbm", physical.hbm},
+        {"links", physical.links}}},
       {"tdp_w", power.total},
       {"tdp_by_part_w",
        {{"idle", power.idle},
@@ -70,6 +79,7 @@ std::string chips_json(const std::vector<Chip>& chips) {
 
 std::string chip_text(const Chip& chip) {
   const auto area = hardware::area_phaze22(chip);
+  const auto physical = hardware::area_physical(chip);
   const auto power = hardware::thermal_design_power(chip);
   std::string out = fmt::format("{}{}{}\n", chip.name, chip.summary.empty() ? "" : ": ", chip.summary);
   out += fmt::format("{} tensor cores of {} x {}, {} vector cores of {} lanes at {:.4g} GHz: {} dense\n",
@@ -78,16 +88,22 @@ std::string chip_text(const Chip& chip) {
   out += fmt::format("global buffer {} at {:.0f} bytes per cycle, HBM {} at {:.4g} GB/s, {:.0f} nm\n\n",
                      mebibytes(chip.global_buffer), chip.global_buffer_bytes_per_cycle, gigabytes(chip.hbm),
                      chip.hbm_bandwidth / 1e9, chip.process_nm);
-  Table table({{"part"}, {"area, mm2 at 22 nm", Table::Align::kRight}, {"power, W", Table::Align::kRight}});
-  const auto row = [&](const char* part, double um2, double watts) {
-    table.row({part, um2 > 0 ? fmt::format("{:.2f}", um2 / 1e6) : "-", fmt::format("{:.1f}", watts)});
+  Table table({{"part"},
+               {"phaze22, mm2", Table::Align::kRight},
+               {fmt::format("physical at {:.0f} nm, mm2", chip.process_nm), Table::Align::kRight},
+               {"power, W", Table::Align::kRight}});
+  const auto cell = [](double value, int digits) { return value > 0 ? fmt::format("{:.{}f}", value, digits) : "-"; };
+  const auto row = [&](const char* part, double phaze22, double own, double watts) {
+    table.row({part, cell(phaze22 / 1e6, 2), cell(own / 1e6, 1), cell(watts, 1)});
   };
-  row("tensor cores", area.tensor_cores, power.tensor_cores);
-  row("vector cores", area.vector_cores, power.vector_cores);
-  row("global buffer", area.global_buffer, power.global_buffer);
-  row("HBM", 0, power.hbm);
-  row("idle and leakage", 0, power.idle + power.leakage);
-  row("total", area.total, power.total);
+  row("tensor cores", area.tensor_cores, physical.tensor_cores, power.tensor_cores);
+  row("vector cores", area.vector_cores, physical.vector_cores, power.vector_cores);
+  row("global buffer", area.global_buffer, physical.global_buffer, power.global_buffer);
+  row("wiring and control", 0, physical.wiring, 0);
+  row("HBM", 0, physical.hbm, power.hbm);
+  row("links", 0, physical.links, 0);
+  row("idle and leakage", 0, 0, power.idle + power.leakage);
+  row("total", area.total, physical.total, power.total);
   out += table.to_string();
   out += fmt::format(
       "\npublished: peak {}, power {}, die {}\n", published_or_dash(chip.published.peak_flops / 1e12, "TFLOP/s"),

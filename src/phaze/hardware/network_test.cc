@@ -1,0 +1,101 @@
+#include "phaze/hardware/network.h"
+
+#include <gtest/gtest.h>
+
+#include "phaze/hardware/chip_file.h"
+#include "phaze/hardware/cluster.h"
+
+namespace phaze::hardware {
+namespace {
+
+std::string refused(const auto& result) { return result ? "accepted" : to_string(result.error()); }
+
+TEST(Network, inline_levels_go_from_the_inside_out) {
+  const auto network = load_network("8x300GB/s@2us,25GB/s@5us");
+  ASSERT_TRUE(network);
+  ASSERT_EQ(network->levels.size(), 2U);
+  EXPECT_EQ(network->levels[0].size, 8);
+  EXPECT_DOUBLE_EQ(network->levels[0].bandwidth, 300e9);
+  EXPECT_DOUBLE_EQ(network->levels[0].latency, 2e-6);
+  EXPECT_EQ(network->levels[1].size, 0);
+  EXPECT_DOUBLE_EQ(network->levels[1].bandwidth, 25e9);
+  EXPECT_EQ(network->capacity(), 0);
+}
+
+TEST(Network, every_preset_reads_and_every_chip_has_its_own) {
+  for (const std::string& name : network_presets()) EXPECT_EQ(refused(load_network(name)), "accepted") << name;
+  for (const std::string& name : chip_presets()) EXPECT_EQ(refused(own_network(*load_chip(name))), "accepted") << name;
+}
+
+TEST(Network, a_group_is_divided_over_the_levels_it_spans) {
+  const Network network = *parse_inline_network("8x300GB/s,16x50GB/s,10GB/s");
+  const auto members = [&](std::int64_t size, std::int64_t stride) {
+    std::vector<std::int64_t> list;
+    for (const GroupLevel& level : spanned(network, {size, stride})) list.push_back(level.members);
+    return list;
+  };
+  EXPECT_EQ(members(1, 1), (std::vector<std::int64_t>{}));
+  EXPECT_EQ(members(8, 1), (std::vector<std::int64_t>{8}));
+  EXPECT_EQ(members(16, 1), (std::vector<std::int64_t>{8, 2}));
+  EXPECT_EQ(members(4, 8), (std::vector<std::int64_t>{4})) << "one device of each of four nodes";
+  EXPECT_EQ(members(4, 4), (std::vector<std::int64_t>{2, 2}));
+  EXPECT_EQ(members(64, 8), (std::vector<std::int64_t>{16, 4}));
+  EXPECT_EQ(members(3, 128), (std::vector<std::int64_t>{3}));
+  EXPECT_DOUBLE_EQ(spanned(network, {4, 8})[0].bandwidth, 50e9);
+  EXPECT_DOUBLE_EQ(spanned(network, {3, 128})[0].bandwidth, 10e9);
+}
+
+TEST(Network, a_group_on_a_torus_fills_its_sides_in_order) {
+  const Network torus = *load_network("tpuv4-torus");
+  EXPECT_EQ(spanned(torus, {64, 1})[0].torus, (std::vector<std::int64_t>{16, 4, 1}));
+  EXPECT_EQ(spanned(torus, {16, 16})[0].torus, (std::vector<std::int64_t>{1, 16, 1}));
+  EXPECT_EQ(spanned(torus, {4096, 1})[0].torus, (std::vector<std::int64_t>{16, 16, 16}));
+}
+
+TEST(Network, bad_specifications_name_the_part_and_the_fix) {
+  EXPECT_EQ(refused(load_network("dgx-a10")), "NETWORK: there is no network 'dgx-a10' (did you mean 'dgx-a100'?)");
+  EXPECT_EQ(
+      refused(load_network("8x300GB/s,fast/s")),
+      "network '8x300GB/s,fast/s': fast/s: 'fast' does not start with a positive number (write it like 1200GB/s)");
+  EXPECT_EQ(refused(load_network("0x300GB/s")), "network '0x300GB/s': 0x300GB/s: '0' is not a positive whole number");
+  EXPECT_EQ(
+      refused(load_network("300GB/s,25GB/s")),
+      "network '300GB/s,25GB/s': a level inside another has no size (only the outermost level may join any number)");
+  EXPECT_EQ(refused(load_network("8x300GB/s@2")),
+            "network '8x300GB/s@2': 8x300GB/s@2: '2' has no unit (write it like 2us; units: s, ms, us, ns)");
+  EXPECT_EQ(refused(parse_network_file("levels: 3\n")), "line 1: key 'levels' needs a list");
+  EXPECT_EQ(refused(parse_network_file("levels:\n  - size: 8\n")),
+            "line 2: a level has no bandwidth (add bandwidth: 25GB/s)");
+  EXPECT_EQ(refused(parse_network_file("levels:\n  - speed: 8\n")),
+            "line 2: unknown key 'speed' (known: size, torus, bandwidth, latency, efficiency)");
+  EXPECT_EQ(refused(parse_network_file("levels:\n  - {bandwidth: 1GB/s, efficiency: 2}\n")),
+            "line 2: key 'efficiency': '2' is more than 1");
+  EXPECT_EQ(refused(parse_network_file("name: x\n")), "the network has no levels");
+}
+
+TEST(Cluster, a_file_names_chip_devices_and_network) {
+  const auto cluster = parse_cluster_file("chip: a100-80g\ndevices: 512\nnetwork: 8x300GB/s,12.5GB/s\n");
+  ASSERT_TRUE(cluster);
+  EXPECT_EQ(cluster->devices, 512);
+  EXPECT_EQ(cluster->chip.name, "a100-80g");
+  EXPECT_EQ(cluster->network.levels.size(), 2U);
+  EXPECT_EQ(parse_cluster_file("chip: h200\ndevices: 8\n")->network.name, "dgx-h100");
+}
+
+TEST(Cluster, bad_files_name_the_place_and_the_fix) {
+  EXPECT_EQ(refused(parse_cluster_file("devices: 8\n")), "key 'chip' is missing (add chip: h100-sxm)");
+  EXPECT_EQ(refused(parse_cluster_file("chip: h200\n")), "key 'devices' is missing (add devices: 512)");
+  EXPECT_EQ(refused(parse_cluster_file("chip: h200\ndevices: -1\n")),
+            "line 2: key 'devices': '-1' is not a positive whole number");
+  EXPECT_EQ(refused(parse_cluster_file("chip: h20\ndevices: 8\n")),
+            "key 'chip': CHIP: there is no chip 'h20' (did you mean 'h200'?)");
+  EXPECT_EQ(refused(parse_cluster_file("chip: h200\ncount: 8\n")),
+            "line 2: unknown key 'count' (known: chip, devices, network)");
+  EXPECT_EQ(
+      refused(parse_cluster_file("chip: tpuv4\ndevices: 5000\n")),
+      "network 'tpuv4-torus' joins 4096 devices, not 5000 (lower the number of devices or give the outermost level "
+      "no size)");
+}
+
+}  // namespace
+}  // namespace phaze::hardware

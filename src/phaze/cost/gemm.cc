@@ -54,7 +54,8 @@ struct Candidate {
   std::array<Part, 4> part;  // of m, n, k and batch
   double array_cycles = 0;
   double core_cycles = 0;
-  double global_bound = 0;  // bytes out of the global buffer at least; 0 until it is needed
+  double core_elements = 0;  // through all core buffers together
+  double global_bound = 0;   // bytes out of the global buffer at least; 0 until it is needed
   double cycles() const { return std::max(array_cycles, core_cycles); }
 };
 
@@ -182,15 +183,18 @@ class Search {
 
   void measure(Candidate& c) const {
     const Orientation& o = kOrientations[c.orientation];
-    const double blocks = c.part[kBatch].count * c.part[o.rows].count * c.part[o.cols].count;
     const double steps = c.part[o.time].count;
+    const double per_block = standing_ + steps * streaming_[c.orientation];
+    double blocks = c.part[kBatch].count * c.part[o.rows].count * c.part[o.cols].count;
+    double blocks_of_all = blocks * real(c.part[0].parts * c.part[1].parts * c.part[2].parts * c.part[3].parts);
+    if (machine_.tile_rows > 0) {
+      // Kernels hand out tiles of outputs one by one to whichever core is free.
+      blocks_of_all = least_blocks_[c.orientation] * real(c.part[kK].parts);
+      blocks = std::ceil(blocks_of_all / real(machine_.cores));
+    }
     c.array_cycles = blocks * passes_ * std::max(steps, real(swap_)) + real(machine_.rows + machine_.cols - 2);
-    c.core_cycles = blocks * (standing_ + steps * streaming_[c.orientation]) / real(machine_.rows + 2 * machine_.cols);
-  }
-
-  double core_elements(const Candidate& c) const {
-    return c.core_cycles * real(machine_.rows + 2 * machine_.cols) *
-           real(c.part[0].parts * c.part[1].parts * c.part[2].parts * c.part[3].parts);
+    c.core_cycles = blocks * per_block / real(machine_.rows + 2 * machine_.cols);
+    c.core_elements = blocks_of_all * per_block;
   }
 
   Score score(const Candidate& c, double elements, double global_bytes, double hbm_bytes) const {
@@ -401,7 +405,7 @@ class Search {
   Score try_tiles(const Candidate& c) {
     look_at(c);
     Score best_here;
-    const double elements = core_elements(c);
+    const double elements = c.core_elements;
     const double least = least_global({1, 1, 1}).bytes;
     for (const BufferTile& tile : buffer_tiles(c.part[kBatch].parts)) {
       if (!(score(c, least_elements(c), least, tile.bytes) < best_)) break;
@@ -425,14 +429,14 @@ class Search {
              .cycles = found.cycles,
              .array_cycles = c.array_cycles,
              .core_cycles = c.core_cycles,
-             .core_elements = core_elements(c),
+             .core_elements = c.core_elements,
              .global_bytes = core.bytes,
              .hbm_bytes = tile.bytes,
              .joules = found.joules,
-             .bound_by = found.cycles == c.array_cycles  ? GemmBound::kArray
-                         : found.cycles == hbm_cycles    ? GemmBound::kHbm
-                         : found.cycles == global_cycles ? GemmBound::kGlobalBuffer
-                                                         : GemmBound::kCoreBuffer,
+             .bound_by = found.cycles == c.array_cycles  ? Bound::kCompute
+                         : found.cycles == hbm_cycles    ? Bound::kHbm
+                         : found.cycles == global_cycles ? Bound::kGlobalBuffer
+                                                         : Bound::kCoreBuffer,
              .mapping = {.rows = static_cast<Dim>(o.rows),
                          .cols = static_cast<Dim>(o.cols),
                          .batch_split = c.part[kBatch].parts,
@@ -508,16 +512,6 @@ GemmCost GemmMapper::least(const GemmMachine& machine) { return state_->run(mach
 
 GemmCost least_gemm_cost(const GemmProblem& problem, const GemmMachine& machine) {
   return GemmMapper(problem).least(machine);
-}
-
-std::string_view to_string(GemmBound bound) {
-  switch (bound) {
-    case GemmBound::kArray: return "compute";
-    case GemmBound::kCoreBuffer: return "core buffer";
-    case GemmBound::kGlobalBuffer: return "global buffer";
-    case GemmBound::kHbm: return "hbm";
-  }
-  return "";
 }
 
 std::string describe(const GemmProblem& problem, const GemmMachine& machine, const GemmMapping& mapping) {

@@ -30,8 +30,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 
+#include "phaze/cost/estimate.h"
 #include "phaze/hardware/chip.h"
 
 namespace phaze::cost {
@@ -59,7 +59,7 @@ struct GemmMachine {
   std::int64_t rows = 1;
   std::int64_t cols = 1;
   // The least output tile that kernels work on, 0 where the array itself is the only quantum. It fixes the
-  // orientation: outputs stand still.
+  // orientation: outputs stand still; and tiles are handed out one by one, so that rounds = ⌈tiles·split_k/cores⌉.
   std::int64_t tile_rows = 0;
   std::int64_t tile_cols = 0;
   std::int64_t core_buffer = 0;    // bytes
@@ -88,9 +88,6 @@ struct GemmMapping {
   bool operator==(const GemmMapping&) const = default;
 };
 
-enum class GemmBound : std::uint8_t { kArray, kCoreBuffer, kGlobalBuffer, kHbm };
-std::string_view to_string(GemmBound bound);
-
 struct GemmCost {
   bool feasible = false;  // false when not even one array block fits the buffers
   double cycles = 0;
@@ -100,7 +97,7 @@ struct GemmCost {
   double global_bytes = 0;
   double hbm_bytes = 0;
   double joules = 0;
-  GemmBound bound_by = GemmBound::kArray;
+  Bound bound_by = Bound::kNothing;
   GemmMapping mapping;
 };
 

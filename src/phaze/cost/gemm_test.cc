@@ -118,18 +118,23 @@ struct Oracle {
     const std::int64_t passes_r = unit[rows] / machine.rows;
     const std::int64_t passes_c = unit[cols] / machine.cols;
     const std::int64_t steps = up(whole[time], split[time]);
-    for (std::int64_t b = 0; b < up(p.batch, split[3]); ++b)
-      for (std::int64_t r = 0; r < blocks[rows]; ++r)
-        for (std::int64_t c = 0; c < blocks[cols]; ++c) {
-          array += static_cast<double>(passes_r * passes_c * std::max(steps, std::min(machine.rows, machine.cols)));
-          const std::int64_t row_stream = unit[rows] * steps * passes_c;
-          const std::int64_t col_stream = unit[cols] * steps * passes_r;
-          // Outputs lie along m and n: they stand if k runs in time, else they are the stream without k.
-          elements += static_cast<double>(unit[rows] * unit[cols] + row_stream * (cols == 2 ? 2 : 1) +
-                                          col_stream * (rows == 2 ? 2 : 1));
-        }
+    const std::int64_t row_stream = unit[rows] * steps * passes_c;
+    const std::int64_t col_stream = unit[cols] * steps * passes_r;
+    // Outputs lie along m and n: they stand if k runs in time, else they are the stream without k.
+    const std::int64_t per_block =
+        unit[rows] * unit[cols] + row_stream * (cols == 2 ? 2 : 1) + col_stream * (rows == 2 ? 2 : 1);
+    std::int64_t rounds = up(p.batch, split[3]) * blocks[rows] * blocks[cols];
+    std::int64_t all_blocks = rounds * split[0] * split[1] * split[2] * split[3];
+    if (machine.tile_rows > 0) {
+      all_blocks = p.batch * up(whole[rows], unit[rows]) * up(whole[cols], unit[cols]) * split[2];
+      rounds = up(all_blocks, machine.cores);
+    }
+    for (std::int64_t round = 0; round < rounds; ++round) {
+      array += static_cast<double>(passes_r * passes_c * std::max(steps, std::min(machine.rows, machine.cols)));
+      elements += static_cast<double>(per_block);
+    }
     const double core = elements / static_cast<double>(machine.rows + 2 * machine.cols);
-    const double all_elements = elements * static_cast<double>(split[0] * split[1] * split[2] * split[3]);
+    const double all_elements = static_cast<double>(all_blocks * per_block);
     Triple trips{};
     for (trips[0] = 1; trips[0] < 2 * whole[0]; trips[0] *= 2)
       for (trips[1] = 1; trips[1] < 2 * whole[1]; trips[1] *= 2)

@@ -22,8 +22,12 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
+
+#include "phaze/cost/estimate.h"
+#include "phaze/hardware/chip.h"
 
 namespace phaze::cost {
 
@@ -34,6 +38,28 @@ struct SunstoneCore {
   std::int64_t cols = 1;
   std::int64_t global_buffer_words = 0;
 };
+
+// One mapping that reaches the least latency, with the words it moves over the boundaries of core buffers, global
+// buffer and DRAM. Extents are of N, C, K.
+struct SunstoneMapping {
+  using Extents = std::array<std::int64_t, 3>;
+  bool feasible = false;
+  double cycles = 0;
+  Extents array = {1, 1, 1};                   // spread over the multiply-accumulate units
+  Extents inside = {1, 1, 1};                  // registers times array
+  Extents core = {1, 1, 1};                    // core buffer
+  Extents cores = {1, 1, 1};                   // spread over the cores
+  Extents global = {1, 1, 1};                  // global buffer
+  std::array<std::size_t, 3> stationary = {};  // dimension along which the tensor that stays is re-used
+  std::array<double, 3> reads = {};
+  std::array<double, 3> writes = {};
+  Bound bound_by = Bound::kNothing;
+};
+
+std::string describe(const SunstoneMapping& mapping);
+
+// Energy by the figures of the 2024 tool chain at 22 nm: 16-bit words, DRAM at 8 pJ per bit.
+double sunstone_joules(const SunstoneMapping& mapping, double macs, const hardware::Chip& chip);
 
 class SunstoneMapper {
  public:
@@ -46,6 +72,10 @@ class SunstoneMapper {
   // The least latency in cycles. Positive infinity if nothing fits, which needs a global buffer of less than three
   // words.
   double least_cycles(const SunstoneCore& core);
+
+  // A mapping with that latency, found by looking for tiles none of whose terms exceeds it. For people, not for
+  // searches.
+  SunstoneMapping least_mapping(const SunstoneCore& core);
 
  private:
   static constexpr std::size_t kDims = 3;  // N, C, K

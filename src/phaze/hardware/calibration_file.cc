@@ -14,11 +14,10 @@ struct Fraction {
   std::string_view key;
   double Calibration::*member;
 };
-constexpr std::array<Fraction, 5> kFractions = {{{"compute", &Calibration::compute},
+constexpr std::array<Fraction, 4> kFractions = {{{"compute", &Calibration::compute},
                                                  {"attention", &Calibration::attention},
                                                  {"vector", &Calibration::vector},
-                                                 {"hbm", &Calibration::hbm},
-                                                 {"reduction", &Calibration::reduction}}};
+                                                 {"hbm", &Calibration::hbm}}};
 
 Status set_tile(Calibration& calibration, std::string_view text) {
   const auto cross = text.find('x');

@@ -36,12 +36,12 @@ struct Calibration {
   double attention = 1;      // fraction of that in fused attention
   double vector = 1;         // fraction of the vector lanes' peak
   double hbm = 1;            // fraction of HBM bandwidth when streaming
-  double reduction = 1;      // fraction of that in operators that reduce along rows
   double start_seconds = 0;  // before every operator
   // The least tile of outputs that kernels work on; 0: the array alone decides.
   std::int64_t tile_rows = 0;
   std::int64_t tile_cols = 0;
-  bool serial = false;  // operators run one after another, each on the whole chip, as a GPU's kernels do
+  // Operators are kernels of plain instructions that run one after another, each on the whole chip: a GPU.
+  bool serial = false;
   bool operator==(const Calibration&) const = default;
 };
 

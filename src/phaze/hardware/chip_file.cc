@@ -1,5 +1,7 @@
 #include "phaze/hardware/chip_file.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -154,6 +156,26 @@ Result<Chip> parse_chip_file(std::string_view text) {
       return within(line_of(entry.second) + ": key '" + *key + "'", status.error());
   }
   return chip;
+}
+
+std::string chip_file_text(const Chip& chip) {
+  YAML::Emitter words;  // quotes what needs it
+  words << YAML::BeginMap << YAML::Key << "name" << YAML::Value << chip.name;
+  if (!chip.summary.empty()) words << YAML::Key << "summary" << YAML::Value << chip.summary;
+  words << YAML::Key << "network" << YAML::Value << chip.network << YAML::EndMap;
+  std::string text = words.c_str() + std::string("\n");
+  for (const Parameter& parameter : parameters())
+    if (const double value = parameter.get(chip); value > 0)
+      text += std::string(parameter.name) + ": " + parameter.format(value) + "\n";
+  const PublishedFigures& published = chip.published;
+  if (published != PublishedFigures{}) {
+    text += "published:\n";
+    if (published.peak_flops > 0) text += fmt::format("  peak: {}TFLOP/s\n", published.peak_flops / 1e12);
+    if (published.tdp_watts > 0) text += fmt::format("  tdp: {}W\n", published.tdp_watts);
+    if (published.die_mm2 > 0) text += fmt::format("  die: {}mm2\n", published.die_mm2);
+  }
+  if (chip.calibration != Calibration{}) text += calibration_text(chip.calibration);
+  return text;
 }
 
 Result<Chip> parse_inline_chip(std::string_view text) {

@@ -19,6 +19,9 @@ std::vector<std::string> chip_presets();
 // The YAML text of a chip file; its schema is in docs/hardware.md.
 Result<Chip> parse_chip_file(std::string_view text);
 
+// A chip as YAML text that reads back as the same chip.
+std::string chip_file_text(const Chip& chip);
+
 Result<Chip> parse_inline_chip(std::string_view text);
 
 }  // namespace phaze::hardware

@@ -1,5 +1,7 @@
 #include "phaze/hardware/parameter.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <vector>
 
@@ -33,31 +35,52 @@ Result<double> nanometres(std::string_view text) {
   return static_cast<double>(*value);
 }
 
+std::string plain(double value) { return fmt::format("{}", value); }
+std::string hertz_text(double value) { return fmt::format("{}GHz", value / 1e9); }
+std::string rate_text(double value) { return fmt::format("{}GB/s", value / 1e9); }
+std::string nanometre_text(double value) { return fmt::format("{:.0f}nm", value); }
+
+// The largest unit that leaves a whole number.
+std::string byte_text(double value) {
+  const auto bytes = static_cast<std::int64_t>(value);
+  struct Unit {
+    std::int64_t size;
+    const char* name;
+  };
+  constexpr std::array<Unit, 5> kUnits = {
+      {{1 << 30, "GiB"}, {1'000'000'000, "GB"}, {1 << 20, "MiB"}, {1'000'000, "MB"}, {1 << 10, "KiB"}}};
+  for (const Unit& unit : kUnits)
+    if (bytes % unit.size == 0) return fmt::format("{}{}", bytes / unit.size, unit.name);
+  return fmt::format("{}B", bytes);
+}
+
 std::int64_t whole(double value) { return static_cast<std::int64_t>(value); }
 
 constexpr std::array<Parameter, 12> kParameters = {{
-    {"tensor_cores", count, [](const Chip& c) { return static_cast<double>(c.tensor_cores.count); },
+    {"tensor_cores", count, plain, [](const Chip& c) { return static_cast<double>(c.tensor_cores.count); },
      [](Chip& c, double v) { c.tensor_cores.count = whole(v); }},
-    {"rows", count, [](const Chip& c) { return static_cast<double>(c.tensor_cores.rows); },
+    {"rows", count, plain, [](const Chip& c) { return static_cast<double>(c.tensor_cores.rows); },
      [](Chip& c, double v) { c.tensor_cores.rows = whole(v); }},
-    {"cols", count, [](const Chip& c) { return static_cast<double>(c.tensor_cores.cols); },
+    {"cols", count, plain, [](const Chip& c) { return static_cast<double>(c.tensor_cores.cols); },
      [](Chip& c, double v) { c.tensor_cores.cols = whole(v); }},
-    {"vector_cores", count, [](const Chip& c) { return static_cast<double>(c.vector_cores.count); },
+    {"vector_cores", count, plain, [](const Chip& c) { return static_cast<double>(c.vector_cores.count); },
      [](Chip& c, double v) { c.vector_cores.count = whole(v); }},
-    {"lanes", count, [](const Chip& c) { return static_cast<double>(c.vector_cores.lanes); },
+    {"lanes", count, plain, [](const Chip& c) { return static_cast<double>(c.vector_cores.lanes); },
      [](Chip& c, double v) { c.vector_cores.lanes = whole(v); }},
-    {"glb", bytes, [](const Chip& c) { return static_cast<double>(c.global_buffer.value()); },
+    {"glb", bytes, byte_text, [](const Chip& c) { return static_cast<double>(c.global_buffer.value()); },
      [](Chip& c, double v) { c.global_buffer = Bytes(whole(v)); }},
-    {"glb_bytes_per_cycle", count, [](const Chip& c) { return c.global_buffer_bytes_per_cycle; },
+    {"glb_bytes_per_cycle", count, plain, [](const Chip& c) { return c.global_buffer_bytes_per_cycle; },
      [](Chip& c, double v) { c.global_buffer_bytes_per_cycle = v; }},
-    {"core_buffer", bytes, [](const Chip& c) { return static_cast<double>(c.core_buffer.value()); },
+    {"core_buffer", bytes, byte_text, [](const Chip& c) { return static_cast<double>(c.core_buffer.value()); },
      [](Chip& c, double v) { c.core_buffer = Bytes(whole(v)); }},
-    {"hbm", bytes, [](const Chip& c) { return static_cast<double>(c.hbm.value()); },
+    {"hbm", bytes, byte_text, [](const Chip& c) { return static_cast<double>(c.hbm.value()); },
      [](Chip& c, double v) { c.hbm = Bytes(whole(v)); }},
-    {"hbm_bandwidth", parse_bytes_per_second, [](const Chip& c) { return c.hbm_bandwidth; },
+    {"hbm_bandwidth", parse_bytes_per_second, rate_text, [](const Chip& c) { return c.hbm_bandwidth; },
      [](Chip& c, double v) { c.hbm_bandwidth = v; }},
-    {"clock", parse_hertz, [](const Chip& c) { return c.clock_hz; }, [](Chip& c, double v) { c.clock_hz = v; }},
-    {"process", nanometres, [](const Chip& c) { return c.process_nm; }, [](Chip& c, double v) { c.process_nm = v; }},
+    {"clock", parse_hertz, hertz_text, [](const Chip& c) { return c.clock_hz; },
+     [](Chip& c, double v) { c.clock_hz = v; }},
+    {"process", nanometres, nanometre_text, [](const Chip& c) { return c.process_nm; },
+     [](Chip& c, double v) { c.process_nm = v; }},
 }};
 
 }  // namespace

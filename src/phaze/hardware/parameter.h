@@ -15,6 +15,7 @@ namespace phaze::hardware {
 struct Parameter {
   std::string_view name;
   Result<double> (*parse)(std::string_view text);
+  std::string (*format)(double value);  // what parse reads back
   double (*get)(const Chip& chip);
   void (*set)(Chip& chip, double value);
 };

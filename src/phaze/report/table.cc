@@ -68,4 +68,14 @@ std::string readable_flops(double value) {
   return with_unit(value, kUnits);
 }
 
+std::string readable_seconds(double value) {
+  constexpr std::array kUnits = {"ns", "us", "ms", "s"};
+  return with_unit(value * 1e9, kUnits);
+}
+
+std::string readable_bytes(double value) {
+  constexpr std::array kUnits = {"B", "KB", "MB", "GB", "TB", "PB"};
+  return with_unit(value, kUnits);
+}
+
 }  // namespace phaze::report

@@ -31,4 +31,10 @@ std::string readable_count(double value);
 // "1.23 TFLOP", "4.5 PFLOP".
 std::string readable_flops(double value);
 
+// "18.3 us", "1.2 s".
+std::string readable_seconds(double value);
+
+// "33.6 MB", "1.2 GB": powers of ten.
+std::string readable_bytes(double value);
+
 }  // namespace phaze::report

@@ -1,0 +1,95 @@
+#include "phaze/cost/calibration/fit.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "phaze/cost/gemm.h"
+#include "phaze/cost/vector.h"
+#include "phaze/hardware/chip_file.h"
+
+namespace phaze::cost {
+namespace {
+
+// Measurements of an imagined chip, made by the model itself.
+Measurements imagined(const hardware::Chip& chip) {
+  Measurements made{.device = "imagined"};
+  for (const std::int64_t size : {4096, 6000, 8192}) {
+    const auto seconds = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
+      const GemmCost cost = least_gemm_cost({.m = m, .n = n, .k = k}, gemm_machine(chip, chip.tensor_cores.count));
+      return cost.cycles / (chip.clock_hz * chip.calibration.compute) + chip.calibration.start_seconds;
+    };
+    const std::int64_t m = size, n = 2 * size, k = 4096;
+    made.gemms.push_back({"p", 1, m, n, k, seconds(m, n, k), seconds(m, k, n), seconds(k, n, m)});
+  }
+  for (const auto op : {workload::VectorOp::kMul, workload::VectorOp::kGelu, workload::VectorOp::kSoftmax}) {
+    const auto seconds = [&](bool backward) {
+      const workload::VectorWork work{.op = op, .backward = backward, .rows = 32768, .cols = 4096};
+      return vector_cost(work, vector_bytes(work, 2), chip, chip.vector_cores.count).seconds +
+             chip.calibration.start_seconds;
+    };
+    made.vectors.push_back({op, 32768, 4096, seconds(false), seconds(false) + seconds(true)});
+  }
+  return made;
+}
+
+TEST(Calibration, finds_the_figures_that_made_the_measurements) {
+  hardware::Chip truth = *hardware::load_chip("h200");
+  truth.calibration.compute = 0.62;
+  truth.calibration.hbm = 0.71;
+  const auto fit = fit_calibration(*hardware::load_chip("h200"), imagined(truth));
+  ASSERT_TRUE(fit);
+  EXPECT_NEAR(fit->calibration.compute, 0.62, 0.03);
+  EXPECT_NEAR(fit->calibration.hbm, 0.71, 0.03);
+  for (const Residual& residual : fit->after) EXPECT_LT(residual.mean, 0.03) << residual.group;
+}
+
+TEST(Calibration, a_written_chip_reads_back_as_the_same_chip) {
+  for (const std::string& name : hardware::chip_presets()) {
+    const hardware::Chip chip = *hardware::load_chip(name);
+    const auto again = hardware::parse_chip_file(hardware::chip_file_text(chip));
+    ASSERT_TRUE(again) << name << ": " << to_string(again.error());
+    EXPECT_TRUE(*again == chip) << hardware::chip_file_text(chip);
+  }
+}
+
+TEST(Calibration, bad_measurements_name_the_entry) {
+  const auto refuse = [](const char* text) {
+    const auto parsed = parse_measurements(text);
+    return parsed ? "accepted" : to_string(parsed.error());
+  };
+  EXPECT_EQ(refuse("["), "is not a JSON object (make it with scripts/measure-gpu)");
+  EXPECT_EQ(refuse("{}"), "holds no measurements (it needs lists 'gemm', 'vector' or 'layer')");
+  EXPECT_EQ(refuse(R"({"gemm": 1})"), "key 'gemm': is not a list");
+  EXPECT_EQ(refuse(R"({"gemm": [{"name": "a"}]})"), "key 'gemm', entry 1: key 'batch' is missing");
+  EXPECT_EQ(refuse(R"({"gemm": [{"name": "a", "batch": 1, "m": 1.5}]})"),
+            "key 'gemm', entry 1: key 'm' is not a positive whole number");
+  EXPECT_EQ(refuse(R"({"vector": [{"op": "gelo", "tokens": 1, "hidden": 1, "fwd_us": 1, "fwd_bwd_us": 2}]})"),
+            "key 'vector', entry 1: there is no vector operator 'gelo'");
+  EXPECT_EQ(refuse(R"({"vector": [{"op": "gelu", "tokens": 1, "hidden": 1, "fwd_us": -1, "fwd_bwd_us": 2}]})"),
+            "key 'vector', entry 1: key 'fwd_us' is not above zero");
+}
+
+TEST(Calibration, the_h200_preset_is_as_close_to_a_real_one_as_the_documentation_says) {
+  const char* set = std::getenv("PHAZE_REFERENCE");
+  const std::filesystem::path reference =
+      set != nullptr ? set : std::filesystem::path(PHAZE_SOURCE_DIR) / "../shared/reference";
+  const auto file = reference / "gpu/h200.json";
+  if (!std::filesystem::exists(file))
+    GTEST_SKIP() << "no measurements at " << file << "; set PHAZE_REFERENCE to the folder that holds gpu/h200.json";
+  const auto measurements = load_measurements(file.string());
+  ASSERT_TRUE(measurements);
+  const auto all = compare(*hardware::load_chip("h200"), *measurements);
+  ASSERT_TRUE(all);
+  for (const Residual& residual : summarise(*all)) {
+    const double most = residual.group == "kept activations"             ? 0.01
+                        : residual.group.starts_with("layers")           ? 0.08
+                        : residual.group == "products of 50 us and more" ? 0.08
+                                                                         : 1;
+    EXPECT_LT(residual.mean, most) << residual.group;
+  }
+}
+
+}  // namespace
+}  // namespace phaze::cost

@@ -1,0 +1,65 @@
+// A bounded table of answers, shared between threads.
+//
+// Keys are 128-bit digests of everything an answer depends on, so two questions meet by accident with a probability of
+// about n²/2^129: below 1e-24 for ten million entries. The table is a fixed number of slots in shards with a lock each;
+// a new answer replaces an old one where they collide, so memory is bounded whatever is asked.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "phaze/base/hash.h"
+#include "phaze/cost/estimate.h"
+
+namespace phaze::cost {
+
+struct Digest {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  bool operator==(const Digest&) const = default;
+
+  void add(std::uint64_t word) {
+    low = mix(low ^ word);
+    high = mix(high + word * 0xff51afd7ed558ccdULL);
+  }
+  void add(double value);
+  void add(std::int64_t value) { add(static_cast<std::uint64_t>(value)); }
+};
+
+class Memo {
+ public:
+  // About 64 bytes per entry.
+  explicit Memo(std::size_t entries = std::size_t{1} << 20);
+
+  std::optional<Estimate> find(const Digest& key) const;
+  void store(const Digest& key, const Estimate& estimate);
+
+  struct Statistics {
+    std::uint64_t hits = 0;
+    std::uint64_t misses = 0;
+  };
+  Statistics statistics() const;
+
+ private:
+  struct Slot {
+    Digest key;
+    Estimate estimate;
+    bool used = false;
+  };
+  struct Shard {
+    mutable std::mutex mutex;
+    std::vector<Slot> slots;
+    mutable Statistics statistics;
+  };
+  static constexpr std::size_t kShards = 64;
+
+  Shard& shard(const Digest& key) const { return (*shards_)[key.high % kShards]; }
+
+  std::unique_ptr<std::array<Shard, kShards>> shards_;
+};
+
+}  // namespace phaze::cost

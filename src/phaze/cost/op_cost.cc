@@ -1,0 +1,158 @@
+#include "phaze/cost/op_cost.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "phaze/cost/attention.h"
+#include "phaze/cost/collective.h"
+#include "phaze/cost/gemm.h"
+#include "phaze/cost/sunstone.h"
+#include "phaze/cost/vector.h"
+#include "phaze/hardware/power.h"
+
+namespace phaze::cost {
+namespace {
+
+using workload::OpGraph;
+using workload::OpId;
+
+double real(std::int64_t value) { return static_cast<double>(value); }
+
+double graph_bytes(const OpGraph& graph, OpId op) {
+  return real(graph.read_bytes(op).value()) + real(graph.written_bytes(op).value());
+}
+
+// A look-up reads the rows it needs, not the table.
+double vector_graph_bytes(const OpGraph& graph, OpId op, const workload::VectorWork& work) {
+  using workload::VectorOp;
+  if ((work.op == VectorOp::kEmbedding || work.op == VectorOp::kGather) && !work.backward)
+    return 2 * real(graph.written_bytes(op).value());
+  return graph_bytes(graph, op);
+}
+
+}  // namespace
+
+OperatorCosts::OperatorCosts(CostOptions options, Memo* memo) : options_(std::move(options)), memo_(memo) {
+  const hardware::Chip& c = options_.chip;
+  const hardware::Calibration& k = c.calibration;
+  for (const double value : {c.clock_hz, real(c.tensor_cores.rows), real(c.tensor_cores.cols),
+                             real(c.vector_cores.lanes), real(c.global_buffer.value()), c.global_buffer_bytes_per_cycle,
+                             c.hbm_bandwidth, real(c.tensor_core_buffer().value()), c.process_nm, k.compute,
+                             k.attention, k.vector, k.hbm, k.serial ? 1.0 : 0.0, k.start_seconds, real(k.tile_rows),
+                             real(k.tile_cols), real(static_cast<int>(options_.gemm_model))})
+    machine_.add(value);
+  for (const hardware::NetworkLevel& level : options_.network.levels) {
+    for (const double value : {real(level.size), level.bandwidth, level.efficiency, level.latency}) machine_.add(value);
+    for (const std::int64_t side : level.torus) machine_.add(side);
+  }
+}
+
+Digest OperatorCosts::digest(const OpGraph& graph, OpId op, const Cores& cores) const {
+  Digest key = machine_;
+  key.add(cores.tensor);
+  key.add(cores.vector);
+  key.add(workload::hash(graph.op(op).work));
+  key.add(graph.read_bytes(op).value());
+  key.add(graph.written_bytes(op).value());
+  for (const workload::VectorWork& work : graph.fused(op)) key.add(workload::hash(workload::Work(work)));
+  return key;
+}
+
+Estimate OperatorCosts::of(const OpGraph& graph, OpId op, const Cores& cores) const {
+  if (workload::is_nop(graph.op(op).work)) return {};
+  if (memo_ == nullptr) return price(graph, op, cores);
+  const Digest key = digest(graph, op, cores);
+  if (const auto known = memo_->find(key)) return *known;
+  const Estimate estimate = price(graph, op, cores);
+  memo_->store(key, estimate);
+  return estimate;
+}
+
+Estimate OperatorCosts::price(const OpGraph& graph, OpId op, const Cores& cores) const {
+  const hardware::Chip& chip = options_.chip;
+  const workload::Work& work = graph.op(op).work;
+  Estimate estimate;
+  if (const auto* product = std::get_if<workload::Gemm>(&work)) {
+    estimate = gemm(graph, op, *product, cores);
+  } else if (const auto* vector = std::get_if<workload::VectorWork>(&work)) {
+    estimate = vector_cost(*vector, vector_graph_bytes(graph, op, *vector), chip, cores.vector);
+  } else if (const auto* attention = std::get_if<workload::Attention>(&work)) {
+    estimate = attention_cost(*attention, graph_bytes(graph, op), chip, cores.tensor, cores.vector);
+  } else if (const auto* collective = std::get_if<workload::Collective>(&work)) {
+    // Ranks of a tensor-parallel group are neighbours.
+    const auto levels = hardware::spanned(options_.network, {.size = collective->group, .stride = 1});
+    estimate.seconds = collective_cost(collective->kind, real(collective->bytes.value()), levels).seconds;
+    estimate.bound_by = Bound::kNetwork;
+  }
+  add_epilogue(graph, op, cores, estimate);
+  estimate.seconds += chip.calibration.start_seconds;
+  return estimate;
+}
+
+Estimate OperatorCosts::gemm(const OpGraph& graph, OpId op, const workload::Gemm& product, const Cores& cores) const {
+  const hardware::Chip& chip = options_.chip;
+  const std::int64_t bytes = workload::size_in_bytes(graph.op(op).type);
+  const double once =
+      real(bytes) * real(product.batch) *
+      (real(product.m) * real(product.k) + real(product.k) * real(product.n) + real(product.m) * real(product.n));
+  Estimate estimate;
+  if (options_.gemm_model == GemmModel::kSunstone) {
+    // Batched products one after another, each with its own operands.
+    SunstoneMapper mapper(product.m, product.k, product.n);
+    const double cycles =
+        real(product.batch) *
+        mapper.least_cycles({cores.tensor, chip.tensor_cores.rows, chip.tensor_cores.cols, chip.global_buffer.value()});
+    estimate = {.seconds = cycles / chip.clock_hz, .hbm_bytes = once, .bound_by = Bound::kCompute};
+  } else {
+    const GemmCost cost = least_gemm_cost(
+        {.batch = product.batch, .m = product.m, .n = product.n, .k = product.k, .element_bytes = bytes},
+        gemm_machine(chip, cores.tensor));
+    check(cost.feasible, "a chip whose buffers hold no array block was not refused");
+    estimate = {.seconds = cost.cycles / (chip.clock_hz * chip.calibration.compute),
+                .joules = cost.joules,
+                .hbm_bytes = cost.hbm_bytes,
+                .bound_by = cost.bound_by};
+  }
+  const double extra = std::max(0.0, graph_bytes(graph, op) - once);
+  estimate.hbm_bytes += extra;
+  estimate.joules += extra * 8 * hardware::event_energy(chip).hbm_bit * 1e-12;
+  const double hbm = estimate.hbm_bytes / (chip.hbm_bandwidth * chip.calibration.hbm);
+  if (options_.gemm_model == GemmModel::kPhysical && hbm > estimate.seconds) {
+    estimate.seconds = hbm;
+    estimate.bound_by = Bound::kHbm;
+  }
+  return estimate;
+}
+
+void OperatorCosts::add_epilogue(const OpGraph& graph, OpId op, const Cores& cores, Estimate& estimate) const {
+  if (graph.fused(op).empty()) return;
+  const hardware::Chip& chip = options_.chip;
+  const hardware::EventEnergy energy = hardware::event_energy(chip);
+  const bool behind_vector = std::holds_alternative<workload::VectorWork>(graph.op(op).work);
+  double vector = 0;
+  for (const workload::VectorWork& work : graph.fused(op)) {
+    vector += vector_compute_seconds(work, chip, cores.vector);
+    estimate.joules += 1e-12 * real(work.elements()) * cycles_per_element(work.op, work.backward, vector_units(chip)) *
+                       (energy.mac + 2 * energy.vector_read + energy.vector_write);
+  }
+  // Behind a vector operator the lanes do both; behind a product they work beside the arrays.
+  if (behind_vector)
+    vector += vector_compute_seconds(std::get<workload::VectorWork>(graph.op(op).work), chip, cores.vector);
+  if (vector > estimate.seconds) {
+    estimate.seconds = vector;
+    estimate.bound_by = Bound::kVector;
+  }
+}
+
+Estimate serial_cost(const OpGraph& graph, const OperatorCosts& costs) {
+  Estimate sum;
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const Estimate one = costs.of(graph, OpId(i), costs.all_cores());
+    sum.seconds += one.seconds;
+    sum.joules += one.joules;
+    sum.hbm_bytes += one.hbm_bytes;
+  }
+  return sum;
+}
+
+}  // namespace phaze::cost

@@ -124,17 +124,23 @@ ChainStages::ChainStages(const Instance& instance, const Graph& graph)
 void ChainStages::row(std::size_t k, double cap, const double* same, const double* fewer, double* out) const {
   const double* load = k == 1 ? load_last_.data() : loads().data();
   const double depth = static_cast<double>(k);
-  const double slack = seconds_.back() * (kRounding * 16);  // differences of sums are only as exact as the sums
-  std::size_t shortest = 0;                                 // stages that begin before it take cap seconds or more
-  for (std::size_t j = 0; j < nodes_; ++j) {
+  // Whatever begins before `shortest` and ends with j takes cap seconds or more; so does one of the k-1 stages behind
+  // j, for all j before the first. (Differences of sums are only as exact as the sums: slack.)
+  const double slack = seconds_.back() * (kRounding * 16);
+  const double behind = k == 1 ? 0 : static_cast<double>(k - 1) * cap;
+  const auto first = std::ranges::lower_bound(seconds_, seconds_.back() - slack - behind) - seconds_.begin();
+  std::size_t shortest = 0;
+  for (auto j = static_cast<std::size_t>(std::max<std::ptrdiff_t>(first, 1) - 1); j + k <= nodes_; ++j) {
     while (shortest <= j && seconds_[j + 1] - seconds_[shortest] - slack > cap) ++shortest;
+    if (!(std::min(same[j + 1], fewer[j + 1]) < cap)) continue;
     const std::size_t begin = std::max(lowest_[j], shortest);
-    const std::size_t single = std::clamp(single_from_[j], begin, std::max(begin, j + 1));
-    if (same[j + 1] < cap && begin < single)
-      relax(&load[column_[j] + begin], &deepest_[column_[j] + begin], single - begin, depth, same[j + 1], &out[begin]);
-    if (fewer[j + 1] < cap && single <= j)
-      relax(&load[column_[j] + single], &deepest_[column_[j] + single], j + 1 - single, depth, fewer[j + 1],
-            &out[single]);
+    // Plane 0 counts no single stages, so it need not tell them apart.
+    const std::size_t single = same == fewer ? j + 1 : std::max(begin, single_from_[j]);
+    const std::size_t at = column_[j];
+    if (begin < single && same[j + 1] < cap)
+      relax(&load[at + begin], &deepest_[at + begin], single - begin, depth, same[j + 1], &out[begin]);
+    if (single <= j)
+      relax(&load[at + single], &deepest_[at + single], j + 1 - single, depth, fewer[j + 1], &out[single]);
   }
 }
 

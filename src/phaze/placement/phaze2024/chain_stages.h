@@ -39,8 +39,7 @@ class ChainStages {
 
   template <typename Visit>
   void each(std::size_t state, std::size_t k, Visit visit) const {
-    for (std::size_t last = state; last < nodes_; ++last) {
-      if (state < lowest_[last]) continue;
+    for (std::size_t last = state; last < nodes_ && state >= lowest_[last]; ++last) {
       const std::size_t at = column_[last] + state;
       if (deepest_[at] < static_cast<double>(k)) continue;
       visit(static_cast<std::uint32_t>(last + 1), k == 1 ? load_last_[at] : loads()[at], is_single(state, last),

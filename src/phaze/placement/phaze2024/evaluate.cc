@@ -135,16 +135,16 @@ class Checker {
     const double again = recomputes ? pass(s, inputs_, outputs_, &Node::forward_seconds, 0, false) : 0;
     out.backward_seconds = pass(s, outputs_, inputs_, &Node::backward_seconds, again, true);
     out.load_seconds = out.forward_seconds + out.backward_seconds;
-    double activations = 0;
     double entering = 0;
     for (const std::size_t node : members_[s]) {
       out.parameter_bytes += width_->nodes[node].parameter_bytes;
-      activations += width_->nodes[node].activation_bytes;
+      out.activation_bytes += width_->nodes[node].activation_bytes;
       for (const Link& input : inputs_[node]) entering += stage_of_[input.other] == s ? 0 : input.bytes;
     }
     const double copies = instance_.optimizer == Optimizer::kAdam ? 3 : 2;
-    const double stash = instance_.recompute ? entering : activations;
-    out.memory_bytes = copies * out.parameter_bytes + activations + static_cast<double>(from_end - 1) * stash;
+    out.state_bytes = copies * out.parameter_bytes;
+    out.stash_bytes = static_cast<double>(from_end - 1) * (instance_.recompute ? entering : out.activation_bytes);
+    out.memory_bytes = out.state_bytes + out.activation_bytes + out.stash_bytes;
     return out;
   }
 

@@ -27,7 +27,10 @@ struct StageEvaluation {
   double backward_seconds = 0;  // with recompute where the stage does so
   double load_seconds = 0;
   double parameter_bytes = 0;
-  double memory_bytes = 0;
+  double state_bytes = 0;       // parameters with gradients and what the optimizer keeps
+  double activation_bytes = 0;  // of one microbatch
+  double stash_bytes = 0;       // for the microbatches on their way through the stages behind
+  double memory_bytes = 0;      // the three together
 };
 
 struct Evaluation {

@@ -48,9 +48,9 @@ std::optional<double> least_memory(const StageList& list, std::int64_t width, st
 }  // namespace
 
 std::optional<Shortage> explain_shortage(const Instance& instance, const std::vector<Graph>& graphs,
-                                         const StageListLimits& limits, Progress& progress) {
+                                         std::size_t stage_limit, Progress& progress) {
   // The list is gone through for every bit of the answer, so it may be shorter than the solver's.
-  const StageListLimits shorter = {limits.downsets, std::min(limits.stages, std::size_t{1} << 17U)};
+  const std::size_t shorter = std::min(stage_limit, std::size_t{1} << 17U);
   Shortage shortage;
   for (const Graph& graph : graphs) {
     const StageList list(instance, graph, std::numeric_limits<double>::max(), shorter, progress);

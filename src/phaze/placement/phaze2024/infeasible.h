@@ -23,7 +23,7 @@ struct Shortage {
 
 // For an instance without a feasible plan. Nothing if progress said stop.
 std::optional<Shortage> explain_shortage(const Instance& instance, const std::vector<Graph>& graphs,
-                                         const StageListLimits& limits, Progress& progress);
+                                         std::size_t stage_limit, Progress& progress);
 
 // One sentence about it.
 std::string to_string(const Instance& instance, const Shortage& shortage);

@@ -65,18 +65,33 @@ struct Degree {
 // Those of step 1, by ascending degree.
 std::vector<Degree> data_parallel_degrees(const Instance& instance);
 
-// What holds for all stages together, for the bounds of step 5.
+// What holds whatever the stages are, for the bounds of steps 4 and 5.
 struct Work {
-  double heaviest = 0;        // forward and backward seconds of a node, at most
-  double total = 0;           // of all nodes
-  double with_recompute = 0;  // the same with the forward pass twice
+  // Seconds of the passes over all nodes, over the heaviest, and over those of any single stage at most.
+  struct Sum {
+    double total = 0;
+    double heaviest = 0;
+    double single = 0;
+  };
+  Sum plain;        // each node once forward, once backward
+  Sum recomputing;  // twice forward
   bool recompute = false;
-  double least_load(std::size_t stages) const {
-    const double count = static_cast<double>(stages);
-    double least = std::max(heaviest, total / count);
-    // All but the last stage pass forward twice, and the last one's single pass is no more than the largest load.
-    if (recompute && stages > 1) least = std::max(least, with_recompute / (count + 1));
-    return least * (1 - kRounding);
+  std::vector<double> cuts;  // [c]: seconds of transfers that c cuts add to all loads together, at least
+
+  // At least so large is the largest load L of s stages of which `single` or more are single. All stages together carry
+  // all nodes and pay for s - 1 cuts, so total + cuts <= s L. And a single stage carries no more than sum.single, nor
+  // than L, so total <= (s - single) L + single * sum.single. With recompute the last stage passes forward only once,
+  // so it carries less than its share of `recomputing`, but less by no more than L.
+  double least_load(std::size_t s, std::size_t single) const {
+    const auto least = [&](const Sum& sum, std::size_t shares) {
+      const double all = (sum.total + cuts[s - 1]) / static_cast<double>(shares);
+      if (single == 0 || single >= shares) return all;
+      return std::max(all,
+                      (sum.total - static_cast<double>(single) * sum.single) / static_cast<double>(shares - single));
+    };
+    double bound = std::max(plain.heaviest, least(plain, s));
+    if (recompute && s > 1) bound = std::max(bound, least(recomputing, s + 1));
+    return bound * (1 - kRounding);
   }
 };
 
@@ -178,7 +193,7 @@ class PipelineSearch {
     }
     for (std::size_t s = most_; s >= 1; --s) {
       slots_from_[s] = std::min(slots_from_[s + 1], slots_[s]);
-      bound_from_[s] = std::min(bound_from_[s + 1], work_.least_load(s) * slots_[s]);
+      bound_from_[s] = std::min(bound_from_[s + 1], work_.least_load(s, 0) * slots_[s]);
     }
   }
 
@@ -244,6 +259,7 @@ class PipelineSearch {
       const double slots = degree.rounds + static_cast<double>(s) - 1;
       if (least_load * slots + degree.reduce * least_parameters >= best_.time) continue;
       const std::size_t needs = needed_single(s, degree);
+      if (needs > 0 && work_.least_load(s, needs) * slots + degree.reduce * least_parameters >= best_.time) continue;
       const double bound = offer(s, degree, needs == 0, 0);
       if (needs > 0 && bound < best_.time) waiting_.push_back({s, &degree, needs, bound});
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "phaze/base/check.h"
 #include "phaze/placement/phaze2024/chain_stages.h"
@@ -11,14 +12,29 @@
 namespace phaze::placement::phaze2024 {
 namespace {
 
-Work work_of(const Instance& instance, const Graph& graph) {
+Work work_of(const Instance& instance, const Graph& graph, bool chain) {
   Work work{.recompute = instance.recompute};
-  for (std::size_t i = 0; i < graph.size(); ++i) {
-    const double seconds = graph.forward[i] + graph.backward[i];
-    work.heaviest = std::max(work.heaviest, seconds);
-    work.total += seconds;
-    work.with_recompute += seconds + graph.forward[i];
-  }
+  const auto add = [&](Work::Sum& sum, auto seconds) {
+    double single = 0;
+    for (std::size_t i = 0; i < graph.size(); ++i) {
+      sum.total += seconds(i);
+      sum.heaviest = std::max(sum.heaviest, seconds(i));
+      // In a chain a single stage lies between two tensor-parallel nodes; in general it may hold all others.
+      if (graph.split[i] && chain) single = 0;
+      if (!graph.split[i]) single += seconds(i);
+      sum.single = std::max(sum.single, single);
+    }
+  };
+  add(work.plain, [&](std::size_t i) { return graph.forward[i] + graph.backward[i]; });
+  add(work.recomputing, [&](std::size_t i) { return 2 * graph.forward[i] + graph.backward[i]; });
+  // A cut of a chain breaks the edge between two neighbours: the one behind waits for its input, the one before for its
+  // gradient, unless it recomputes meanwhile. Different cuts break different edges.
+  work.cuts.assign(graph.size(), 0);
+  if (!chain) return work;
+  for (std::size_t i = 1; i < graph.size(); ++i)
+    work.cuts[i] = graph.inputs[i].back().seconds * (instance.recompute ? 1 : 2);
+  std::sort(work.cuts.begin() + 1, work.cuts.end());
+  std::partial_sum(work.cuts.begin(), work.cuts.end(), work.cuts.begin());
   return work;
 }
 
@@ -49,7 +65,7 @@ class Solver {
     } else {
       solution_.termination = limited_ ? Termination::kLimit : Termination::kInfeasible;
       if (options_.explain) {
-        solution_.shortage = explain_shortage(instance_, graphs, options_.limits, progress_);
+        solution_.shortage = explain_shortage(instance_, graphs, options_.stage_limit, progress_);
         if (!solution_.shortage) return {.termination = Termination::kStopped};
       }
     }
@@ -59,7 +75,7 @@ class Solver {
  private:
   template <typename Stages, typename NodesBetween>
   void search(const Stages& stages, const Graph& graph, NodesBetween nodes_between) {
-    PipelineSearch<Stages> search(stages, work_of(instance_, graph), graph.width, degrees_);
+    PipelineSearch<Stages> search(stages, work_of(instance_, graph, solution_.statistics.chain), graph.width, degrees_);
     const auto pipeline = search.run(time_);
     solution_.statistics.rows += search.statistics().rows;
     solution_.statistics.planes += search.statistics().planes;
@@ -85,7 +101,7 @@ class Solver {
   }
 
   void solve_any(const Graph& graph) {
-    const StageList list(instance_, graph, instance_.memory_per_device, options_.limits, progress_);
+    const StageList list(instance_, graph, instance_.memory_per_device, options_.stage_limit, progress_);
     stopped_ = list.stopped();
     if (stopped_) return;
     limited_ = limited_ || !list.complete();

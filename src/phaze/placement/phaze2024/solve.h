@@ -29,9 +29,9 @@ enum class Termination : std::uint8_t {
 };
 
 struct Options {
-  StageListLimits limits;
-  bool use_chain_solver = true;  // false: chains too go through the general solver, which must agree
-  bool explain = true;           // say why nothing fits
+  std::size_t stage_limit = kDefaultStageLimit;  // of graphs with branches, per width
+  bool use_chain_solver = true;                  // false: chains too go through the general solver, which must agree
+  bool explain = true;                           // say why nothing fits
 };
 
 struct Statistics {

@@ -78,11 +78,11 @@ class Measure {
 
 }  // namespace
 
-StageList::StageList(const Instance& instance, const Graph& graph, double memory, const StageListLimits& limits,
+StageList::StageList(const Instance& instance, const Graph& graph, double memory, std::size_t stage_limit,
                      Progress& progress)
     : nodes_(graph.size()), words_((graph.size() + 63) / 64), memory_(memory) {
   if (graph.width > 1) most_single_ = static_cast<std::size_t>(std::ranges::count(graph.split, false));
-  if (find_downsets(graph, limits.downsets) && find_stages(instance, graph, limits.stages, progress)) return;
+  if (find_downsets(graph, stage_limit / 16) && find_stages(instance, graph, stage_limit, progress)) return;
   if (stopped_) return;
   complete_ = false;
   keep_prefixes();

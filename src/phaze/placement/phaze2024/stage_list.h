@@ -26,10 +26,8 @@
 
 namespace phaze::placement::phaze2024 {
 
-struct StageListLimits {
-  std::size_t downsets = std::size_t{1} << 16U;
-  std::size_t stages = std::size_t{1} << 22U;  // 56 bytes each
-};
+// Stages of 56 bytes each; there may be a sixteenth as many downsets, which are larger.
+inline constexpr std::size_t kDefaultStageLimit = std::size_t{1} << 22U;
 
 class StageList {
  public:
@@ -48,8 +46,7 @@ class StageList {
   };
 
   // Stages that fit into `memory` bytes as the last of a pipeline.
-  StageList(const Instance& instance, const Graph& graph, double memory, const StageListLimits& limits,
-            Progress& progress);
+  StageList(const Instance& instance, const Graph& graph, double memory, std::size_t stage_limit, Progress& progress);
 
   bool complete() const { return complete_; }
   bool stopped() const { return stopped_; }  // by progress

@@ -76,13 +76,18 @@ class Measure {
   std::vector<std::pair<double, double>> queue_;
 };
 
+// A downset takes four times the bytes of a stage, and when everything fits there are many more stages.
+std::size_t downset_limit(std::size_t stage_limit) {
+  return std::min(stage_limit, std::max(std::size_t{1} << 18U, stage_limit / 16));
+}
+
 }  // namespace
 
 StageList::StageList(const Instance& instance, const Graph& graph, double memory, std::size_t stage_limit,
                      Progress& progress)
     : nodes_(graph.size()), words_((graph.size() + 63) / 64), memory_(memory) {
   if (graph.width > 1) most_single_ = static_cast<std::size_t>(std::ranges::count(graph.split, false));
-  if (find_downsets(graph, stage_limit / 16) && find_stages(instance, graph, stage_limit, progress)) return;
+  if (find_downsets(graph, downset_limit(stage_limit)) && find_stages(instance, graph, stage_limit, progress)) return;
   if (stopped_) return;
   complete_ = false;
   keep_prefixes();

@@ -26,7 +26,7 @@
 
 namespace phaze::placement::phaze2024 {
 
-// Stages of 56 bytes each; there may be a sixteenth as many downsets, which are larger.
+// Of 56 bytes each, so 235 MB.
 inline constexpr std::size_t kDefaultStageLimit = std::size_t{1} << 22U;
 
 class StageList {

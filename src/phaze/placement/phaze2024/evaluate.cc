@@ -66,9 +66,9 @@ class Checker {
       for (const std::int64_t id : plan_.stages[s].nodes) {
         const std::size_t node = index_of(id);
         if (node == kNowhere)
-          violated("stage {} holds node {}, which does not exist", s, id);
+          violated("stage {} holds node {}, which does not exist", s + 1, id);
         else if (stage_of_[node] != kNowhere)
-          violated("node {} is in stage {} and in stage {}", id, stage_of_[node], s);
+          violated("node {} is in stage {} and in stage {}", id, stage_of_[node] + 1, s + 1);
         else
           members_[stage_of_[node] = s].push_back(node);
       }
@@ -77,7 +77,7 @@ class Checker {
       for (const Link& out : outputs_[node])
         if (stage_of_[node] != kNowhere && stage_of_[out.other] != kNowhere && stage_of_[node] > stage_of_[out.other])
           violated("edge {} -> {} leads back from stage {} to stage {}", width_->nodes[node].id,
-                   width_->nodes[out.other].id, stage_of_[node], stage_of_[out.other]);
+                   width_->nodes[out.other].id, stage_of_[node] + 1, stage_of_[out.other] + 1);
     }
   }
 
@@ -88,7 +88,7 @@ class Checker {
           std::ranges::any_of(members_[s], [&](std::size_t node) { return width_->nodes[node].tensor_parallel; });
       const std::int64_t needed = split ? width_->width : 1;
       if (plan_.stages[s].devices < needed)
-        violated("stage {} has {} devices and needs {}", s, plan_.stages[s].devices, needed);
+        violated("stage {} has {} devices and needs {}", s + 1, plan_.stages[s].devices, needed);
       used += plan_.stages[s].devices;
     }
     const std::int64_t most = std::min(instance_.devices, instance_.microbatches);
@@ -154,7 +154,7 @@ class Checker {
     for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
       const StageEvaluation stage = measure_stage(s);
       if (stage.memory_bytes > fits)
-        violated("stage {} needs {:.0f} bytes per device and has {:.0f}", s, stage.memory_bytes,
+        violated("stage {} needs {:.0f} bytes per device and has {:.0f}", s + 1, stage.memory_bytes,
                  instance_.memory_per_device);
       result_.largest_load = std::max(result_.largest_load, stage.load_seconds);
       result_.stages.push_back(stage);

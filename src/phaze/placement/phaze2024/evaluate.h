@@ -34,7 +34,7 @@ struct StageEvaluation {
 };
 
 struct Evaluation {
-  std::vector<std::string> violations;  // empty: the plan can be run; the other fields hold only then
+  std::vector<std::string> violations;  // empty: the plan can be run; stages are counted from 1
   std::vector<StageEvaluation> stages;
   double largest_load = 0;
   double gradient_seconds = 0;  // the all-reduce at the end

@@ -100,18 +100,18 @@ TEST(Evaluate, names_what_is_wrong_with_a_plan) {
   EXPECT_THAT(violations({4, 1, {{{10, 20, 30}, 4}}}), ElementsAre("there is no tensor-parallel width 4"));
   EXPECT_THAT(violations({1, 1, {}}), ElementsAre("there are no stages", "node 10 is in no stage",
                                                   "node 20 is in no stage", "node 30 is in no stage"));
-  EXPECT_THAT(violations({1, 1, {{{10, 20, 30, 7}, 1}}}), ElementsAre("stage 0 holds node 7, which does not exist"));
-  EXPECT_THAT(violations({1, 1, {{{10, 20}, 1}, {{20, 30}, 1}}}), ElementsAre("node 20 is in stage 0 and in stage 1"));
+  EXPECT_THAT(violations({1, 1, {{{10, 20, 30, 7}, 1}}}), ElementsAre("stage 1 holds node 7, which does not exist"));
+  EXPECT_THAT(violations({1, 1, {{{10, 20}, 1}, {{20, 30}, 1}}}), ElementsAre("node 20 is in stage 1 and in stage 2"));
   EXPECT_THAT(violations({1, 1, {{{20}, 1}, {{10, 30}, 1}}}),
-              ElementsAre("edge 10 -> 20 leads back from stage 1 to stage 0"));
-  EXPECT_THAT(violations({2, 1, {{{10, 20, 30}, 1}}}), ElementsAre("stage 0 has 1 devices and needs 2"));
+              ElementsAre("edge 10 -> 20 leads back from stage 2 to stage 1"));
+  EXPECT_THAT(violations({2, 1, {{{10, 20, 30}, 1}}}), ElementsAre("stage 1 has 1 devices and needs 2"));
   EXPECT_THAT(violations({1, 6, {{{10, 20, 30}, 1}}}), ElementsAre("data-parallel degree 6 is not between 1 and 5"));
   EXPECT_THAT(violations({1, 5, {{{10}, 1}, {{20}, 1}, {{30}, 1}}}),
               ElementsAre("a pipeline uses 3 devices and has 2"));
   Instance small = instance;
   small.memory_per_device = 45;
   EXPECT_THAT(evaluate(small, {1, 1, {{{10, 20, 30}, 1}}}).violations,
-              ElementsAre("stage 0 needs 46 bytes per device and has 45"));
+              ElementsAre("stage 1 needs 46 bytes per device and has 45"));
 }
 
 std::optional<ExpertResult> expert(Instance instance, const ExpertChoice& choice) {

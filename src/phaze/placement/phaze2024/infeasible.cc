@@ -10,6 +10,7 @@ namespace phaze::placement::phaze2024 {
 namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max() / 2;
+constexpr double kUnlimited = std::numeric_limits<double>::max();
 
 // The fewest devices of one pipeline whose stages all fit into `memory`. More replicas only need more.
 std::int64_t fewest_devices(const StageList& list, std::int64_t width, double memory) {
@@ -32,9 +33,9 @@ std::int64_t fewest_devices(const StageList& list, std::int64_t width, double me
 // The least memory with which at most `devices` are needed, to the last bit: non-negative doubles are ordered as their
 // bit patterns are.
 std::optional<double> least_memory(const StageList& list, std::int64_t width, std::int64_t devices) {
-  if (fewest_devices(list, width, std::numeric_limits<double>::max()) > devices) return std::nullopt;
+  if (fewest_devices(list, width, kUnlimited) > devices) return std::nullopt;
   auto low = std::bit_cast<std::uint64_t>(0.0);
-  auto high = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::max());
+  auto high = std::bit_cast<std::uint64_t>(kUnlimited);
   while (low < high) {
     const std::uint64_t middle = low + (high - low) / 2;
     if (fewest_devices(list, width, std::bit_cast<double>(middle)) <= devices)
@@ -45,19 +46,32 @@ std::optional<double> least_memory(const StageList& list, std::int64_t width, st
   return std::bit_cast<double>(low);
 }
 
+std::optional<std::int64_t> filled_by(const Instance& instance, const Graph& graph,
+                                      const std::vector<std::int64_t>& order, double memory) {
+  const double copies = instance.optimizer == Optimizer::kAdam ? 3 : 2;
+  for (std::size_t i = 0; i < graph.size(); ++i)
+    if (copies * graph.parameters[i] + graph.activations[i] >= memory) return order[i];
+  return std::nullopt;
+}
+
 }  // namespace
 
-std::optional<Shortage> explain_shortage(const Instance& instance, const std::vector<Graph>& graphs,
-                                         std::size_t stage_limit, Progress& progress) {
+std::optional<Shortage> explain_shortage(const Instance& instance, const std::vector<std::int64_t>& order,
+                                         const std::vector<Graph>& graphs, std::size_t stage_limit,
+                                         Progress& progress) {
   // The list is gone through for every bit of the answer, so it may be shorter than the solver's.
   const std::size_t shorter = std::min(stage_limit, std::size_t{1} << 17U);
-  Shortage shortage;
+  Shortage shortage{.devices_at_least = kNever};
   for (const Graph& graph : graphs) {
-    const StageList list(instance, graph, std::numeric_limits<double>::max(), shorter, progress);
+    const StageList list(instance, graph, kUnlimited, shorter, progress);
     if (list.stopped()) return std::nullopt;
     shortage.exact = shortage.exact && list.complete();
-    if (const auto memory = least_memory(list, graph.width, instance.devices))
-      shortage.memory_per_device = std::min(*memory, shortage.memory_per_device.value_or(*memory));
+    shortage.devices_at_least = std::min(shortage.devices_at_least, fewest_devices(list, graph.width, kUnlimited));
+    const auto memory = least_memory(list, graph.width, instance.devices);
+    if (memory && (!shortage.memory_per_device || *memory < *shortage.memory_per_device)) {
+      shortage.memory_per_device = memory;
+      shortage.node = filled_by(instance, graph, order, *memory);
+    }
     if (const auto devices = fewest_devices(list, graph.width, instance.memory_per_device); devices < kNever)
       shortage.devices = std::min(devices, shortage.devices.value_or(devices));
   }
@@ -67,16 +81,20 @@ std::optional<Shortage> explain_shortage(const Instance& instance, const std::ve
 std::string to_string(const Instance& instance, const Shortage& shortage) {
   const char* least = shortage.exact ? "at least" : "for example";
   const auto gigabytes = [](double bytes) { return fmt::format("{:.6g} GB", bytes / 1e9); };
-  if (!shortage.memory_per_device)
-    return fmt::format("devices are too few: {} are given and {} {} are needed, whatever their memory",
-                       instance.devices, least, shortage.devices.value_or(0));
-  std::string text = fmt::format("memory is too small: {} per device are given; {} devices need {} {} each",
-                                 gigabytes(instance.memory_per_device), instance.devices, least,
-                                 gigabytes(*shortage.memory_per_device));
+  std::string text;
+  if (shortage.memory_per_device) {
+    text = fmt::format("too little memory: {} per device given, {} {} needed on {} devices",
+                       gigabytes(instance.memory_per_device), least, gigabytes(*shortage.memory_per_device),
+                       instance.devices);
+    if (shortage.node) text += fmt::format(", which layer {} takes by itself", *shortage.node);
+  } else {
+    text = fmt::format("too few devices: {} given, {} {} needed whatever their memory", instance.devices, least,
+                       shortage.devices_at_least);
+  }
   if (shortage.devices)
     text += fmt::format("; with the memory given, {} {} devices would do", least, *shortage.devices);
   else
-    text += "; no number of devices would do with the memory given";
+    text += "; with the memory given, no number of devices would do";
   return text;
 }
 

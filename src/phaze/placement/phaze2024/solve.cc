@@ -65,7 +65,7 @@ class Solver {
     } else {
       solution_.termination = limited_ ? Termination::kLimit : Termination::kInfeasible;
       if (options_.explain) {
-        solution_.shortage = explain_shortage(instance_, graphs, options_.stage_limit, progress_);
+        solution_.shortage = explain_shortage(instance_, order_, graphs, options_.stage_limit, progress_);
         if (!solution_.shortage) return {.termination = Termination::kStopped};
       }
     }

@@ -155,6 +155,8 @@ TEST(Solve, what_it_says_would_do_does_and_less_does_not) {
     } else {
       changed.memory_per_device = 1e300;
       EXPECT_FALSE(brute_force(changed)) << "round " << round;
+      changed.devices = solution.shortage->devices_at_least;
+      EXPECT_TRUE(brute_force(changed)) << "round " << round;
     }
     changed = instance;
     if (solution.shortage->devices) {

@@ -10,6 +10,7 @@
 #include "phaze/placement/phaze2024/graph.h"
 #include "phaze/placement/phaze2024/stage_list.h"
 #include "phaze/placement/phaze2024/testing/brute_force.h"
+#include "phaze/placement/phaze2024/testing/device_table.h"
 #include "phaze/placement/phaze2024/testing/random_instance.h"
 
 namespace phaze::placement::phaze2024 {
@@ -62,6 +63,28 @@ TEST(Solve, equals_brute_force_on_chains) { expect_brute_force(Shape::kChain, 40
 TEST(Solve, equals_brute_force_on_chains_with_skip_edges) { expect_brute_force(Shape::kSkips, 4000, 7); }
 TEST(Solve, equals_brute_force_on_two_towers) { expect_brute_force(Shape::kTowers, 800, 6); }
 TEST(Solve, equals_brute_force_on_any_graph) { expect_brute_force(Shape::kAnyDag, 1500, 5); }
+
+// The table over devices is the method of the released tool, and reaches chains that brute force does not.
+TEST(Solve, equals_the_table_over_devices_on_longer_chains) {
+  int feasible = 0;
+  std::int64_t planes = 0;
+  for (int round = 0; round < 600 / kFewer; ++round) {
+    std::mt19937_64 random(static_cast<std::uint64_t>(round) + 9000);
+    Instance instance = random_instance(random, round % 2 == 0 ? Shape::kChain : Shape::kSkips, 8 + random() % 17);
+    instance.devices = 1 + static_cast<std::int64_t>(random() % 60);
+    instance.microbatches *= 1 + static_cast<std::int64_t>(random() % 20);
+    const auto expected = device_table(instance);
+    const Solution solution = solve(instance);
+    ASSERT_EQ(solution.plan.has_value(), expected.has_value()) << "round " << round;
+    if (!expected) continue;
+    ++feasible;
+    planes = std::max(planes, solution.statistics.planes);
+    ASSERT_TRUE(same(solution.evaluation.time_per_batch, *expected))
+        << "round " << round << ": " << solution.evaluation.time_per_batch << " instead of " << *expected;
+  }
+  EXPECT_GT(feasible, 200 / kFewer);
+  EXPECT_GT(planes, 6);
+}
 
 TEST(Solve, the_chain_solver_and_the_general_one_agree_on_longer_chains) {
   for (int round = 0; round < 400 / kFewer; ++round) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -14,11 +13,14 @@ namespace {
 using Pair = std::pair<std::int64_t, std::int64_t>;
 
 Error not_a_size(std::string place, double value) {
-  return {fmt::format("{} is not a finite number of zero or more", value), std::move(place),
-          "sizes are bytes, latencies seconds"};
+  return {fmt::format("{} is not between 0 and 1e30", value), std::move(place), "sizes are bytes, latencies seconds"};
 }
 
-bool size_like(double value) { return std::isfinite(value) && value >= 0; }
+// So far from the ends of floating point that no sum or product of the problem comes near them.
+constexpr double kLargestSize = 1e30;
+constexpr double kSmallestBandwidth = 1e-9;
+
+bool size_like(double value) { return value >= 0 && value <= kLargestSize; }
 
 Status check_count(const char* key, std::int64_t value) {
   if (value >= 1 && value <= kLargestCount) return Done{};
@@ -139,9 +141,9 @@ Status check_acyclic(const Width& width) {
 }  // namespace
 
 Status validate(const Instance& instance) {
-  if (!std::isfinite(instance.memory_per_device) || instance.memory_per_device <= 0)
+  if (!size_like(instance.memory_per_device) || instance.memory_per_device == 0)
     return Error{fmt::format("{} is not a positive number of bytes", instance.memory_per_device), "maxMemoryPerDevice"};
-  if (!std::isfinite(instance.bandwidth) || instance.bandwidth <= 0)
+  if (!size_like(instance.bandwidth) || instance.bandwidth < kSmallestBandwidth)
     return Error{fmt::format("{} is not a positive number of bytes per second", instance.bandwidth), "bandwidth"};
   for (const auto& [key, value] :
        {std::pair{"maxDevices", instance.devices}, std::pair{"mbsInBatch", instance.microbatches}})

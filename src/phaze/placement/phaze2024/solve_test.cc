@@ -223,6 +223,18 @@ TEST(Solve, a_limit_is_reported_and_the_plan_is_still_good) {
   }
 }
 
+TEST(Solve, long_chains_are_explained_from_some_of_their_cuts) {
+  std::mt19937_64 random(12);
+  Instance instance = random_instance(random, Shape::kChain, 700);
+  instance.widths.resize(1);
+  instance.memory_per_device = 50;
+  const Solution solution = solve(instance);
+  ASSERT_TRUE(!solution.plan && solution.shortage && !solution.shortage->exact);
+  ASSERT_TRUE(solution.shortage->memory_per_device);
+  instance.memory_per_device = *solution.shortage->memory_per_device;
+  EXPECT_TRUE(solve(instance).plan);
+}
+
 TEST(Solve, stops_when_asked_to) {
   struct Stop final : Progress {
     bool advance(std::string_view, std::int64_t, std::int64_t) override { return false; }

@@ -90,7 +90,7 @@ StageList::StageList(const Instance& instance, const Graph& graph, double memory
   if (find_downsets(graph, downset_limit(stage_limit)) && find_stages(instance, graph, stage_limit, progress)) return;
   if (stopped_) return;
   complete_ = false;
-  keep_prefixes();
+  keep_prefixes(stage_limit);
   find_stages(instance, graph, std::numeric_limits<std::size_t>::max(), progress);
 }
 
@@ -118,17 +118,21 @@ bool StageList::find_downsets(const Graph& graph, std::size_t limit) {
         downsets_.insert(downsets_.end(), words.begin(), words.end());
         growths_.emplace_back();
       }
-      growths_[state].push_back({node, found->second});
+      growths_[state].push_back(found->second);
     }
   return true;
 }
 
-void StageList::keep_prefixes() {
-  downsets_.assign((nodes_ + 1) * words_, 0);
-  growths_.assign(nodes_ + 1, {});
-  for (std::size_t state = 0; state <= nodes_; ++state) {
-    for (std::size_t node = 0; node < state; ++node) downsets_[state * words_ + node / 64] |= Word{1} << (node % 64);
-    if (state < nodes_) growths_[state] = {{static_cast<std::uint32_t>(state), static_cast<std::uint32_t>(state + 1)}};
+// p prefixes beside the empty one make p(p+1)/2 stages; the whole is always among them.
+void StageList::keep_prefixes(std::size_t stage_limit) {
+  std::size_t prefixes = 1;
+  while (prefixes < nodes_ && (prefixes + 1) * (prefixes + 2) / 2 <= stage_limit) ++prefixes;
+  downsets_.assign((prefixes + 1) * words_, 0);
+  growths_.assign(prefixes + 1, {});
+  for (std::size_t state = 0; state <= prefixes; ++state) {
+    for (std::size_t node = 0; node < nodes_ * state / prefixes; ++node)
+      downsets_[state * words_ + node / 64] |= Word{1} << (node % 64);
+    if (state < prefixes) growths_[state] = {static_cast<std::uint32_t>(state + 1)};
   }
 }
 
@@ -150,15 +154,15 @@ bool StageList::find_stages(const Instance& instance, const Graph& graph, std::s
     while (!open.empty()) {
       const std::uint32_t from = open.back();
       open.pop_back();
-      for (const Growth& growth : growths_[from]) {
-        if (reached_from[growth.to] == state) continue;
-        reached_from[growth.to] = state;
-        Entry entry = measure(nodes_between(state, growth.to));
+      for (const std::uint32_t to : growths_[from]) {
+        if (reached_from[to] == state) continue;
+        reached_from[to] = state;
+        Entry entry = measure(nodes_between(state, to));
         if (!entry.fits(1, memory_)) continue;
         if (entries_.size() >= limit) return false;
-        entry.to = growth.to;
+        entry.to = to;
         entries_.push_back(entry);
-        open.push_back(growth.to);
+        open.push_back(to);
       }
     }
     begin_.push_back(entries_.size());

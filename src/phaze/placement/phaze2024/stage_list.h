@@ -3,7 +3,8 @@
 // A downset holds, with each node, all that it needs; what has been placed is always one. A stage takes one downset to
 // a larger one, and the differences of two downsets are exactly the contiguous sets. The number of downsets is the
 // product of the branch lengths at worst: two towers of 24 layers have 625, and 105,000 stages. Both numbers are
-// limited; beyond the limit only the prefixes of one topological order are kept, which is said in complete().
+// limited; beyond the limit only prefixes of one topological order are kept, evenly spread, which is said in
+// complete().
 //
 // A stage runs one node at a time. Let r(v) be the arrival of the last input from outside among v and all that v needs
 // inside the stage; v cannot start before. Then the pass takes
@@ -76,13 +77,8 @@ class StageList {
 
  private:
   using Word = std::uint64_t;
-  struct Growth {
-    std::uint32_t node = 0;
-    std::uint32_t to = 0;
-  };
-
   bool find_downsets(const Graph& graph, std::size_t limit);
-  void keep_prefixes();
+  void keep_prefixes(std::size_t stage_limit);
   bool find_stages(const Instance& instance, const Graph& graph, std::size_t limit, Progress& progress);
   bool holds(std::uint32_t state, std::size_t node) const {
     return (downsets_[state * words_ + node / 64] >> (node % 64) & 1U) != 0;
@@ -94,9 +90,9 @@ class StageList {
   std::size_t most_single_ = 0;
   bool complete_ = true;
   bool stopped_ = false;
-  std::vector<Word> downsets_;                // state 0 is empty, the last is full
-  std::vector<std::vector<Growth>> growths_;  // by state: one node more
-  std::vector<std::size_t> begin_;            // by state: its first entry
+  std::vector<Word> downsets_;                       // state 0 is empty, the last is full
+  std::vector<std::vector<std::uint32_t>> growths_;  // by state: the states with one node more
+  std::vector<std::size_t> begin_;                   // by state: its first entry
   std::vector<Entry> entries_;
 };
 

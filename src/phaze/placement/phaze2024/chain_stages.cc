@@ -75,7 +75,6 @@ ChainStages::ChainStages(const Instance& instance, const Graph& graph)
   for (std::size_t j = 0; j < nodes_; ++j) {
     seconds_[j + 1] = seconds_[j] + graph.forward[j] + graph.backward[j];
     single_from_[j] = graph.split[j] ? j + 1 : (j == 0 ? 0 : single_from_[j - 1]);
-    if (!graph.split[j] && graph.width > 1) ++most_single_;
   }
 
   // Forward passes and memory, column by column; `lowest` only moves right, for a stage that is too large stays so.

@@ -33,8 +33,6 @@ class ChainStages {
   ChainStages(const Instance& instance, const Graph& graph);
 
   std::size_t states() const { return nodes_ + 1; }
-  std::size_t most_stages() const { return nodes_; }
-  std::size_t most_single() const { return most_single_; }
   void row(std::size_t k, double cap, const double* same, const double* fewer, double* out) const;
 
   template <typename Visit>
@@ -55,7 +53,6 @@ class ChainStages {
 
   std::size_t nodes_ = 0;
   bool recompute_ = false;
-  std::size_t most_single_ = 0;
   std::vector<std::size_t> lowest_;       // by j: the least i for which [i, j] fits into a device
   std::vector<std::size_t> column_;       // by j: where [0, j] would be in the tables
   std::vector<std::size_t> single_from_;  // by j: the least i for which [i, j] holds no tensor-parallel node

@@ -65,7 +65,7 @@ struct Degree {
 // Those of step 1, by ascending degree.
 std::vector<Degree> data_parallel_degrees(const Instance& instance);
 
-// What holds whatever the stages are, for the bounds of steps 4 and 5.
+// What holds at one width whatever the stages are, for the bounds of steps 4 and 5.
 struct Work {
   // Seconds of the passes over all nodes, over the heaviest, and over those of any single stage at most.
   struct Sum {
@@ -73,26 +73,35 @@ struct Work {
     double heaviest = 0;
     double single = 0;
   };
-  Sum plain;        // each node once forward, once backward
-  Sum recomputing;  // twice forward
+  std::int64_t width = 1;
+  std::size_t nodes = 0;
+  std::size_t most_single = 0;  // single stages of any path; 0 if they save nothing
   bool recompute = false;
+  Sum plain;                 // each node once forward, once backward
+  Sum recomputing;           // twice forward
   std::vector<double> cuts;  // [c]: seconds of transfers that c cuts add to all loads together, at least
 
   // At least so large is the largest load L of s stages of which `single` or more are single. All stages together carry
   // all nodes and pay for s - 1 cuts, so total + cuts <= s L. And a single stage carries no more than sum.single, nor
   // than L, so total <= (s - single) L + single * sum.single. With recompute the last stage passes forward only once,
   // so it carries less than its share of `recomputing`, but less by no more than L.
-  double least_load(std::size_t s, std::size_t single) const {
-    const auto least = [&](const Sum& sum, std::size_t shares) {
-      const double all = (sum.total + cuts[s - 1]) / static_cast<double>(shares);
-      if (single == 0 || single >= shares) return all;
-      return std::max(all,
-                      (sum.total - static_cast<double>(single) * sum.single) / static_cast<double>(shares - single));
-    };
-    double bound = std::max(plain.heaviest, least(plain, s));
-    if (recompute && s > 1) bound = std::max(bound, least(recomputing, s + 1));
-    return bound * (1 - kRounding);
-  }
+  double least_load(std::size_t s, std::size_t single) const;
+  // Of a pipeline of s stages.
+  std::int64_t fewest_devices(std::size_t s) const;
+  // u(s,d) of step 3, for degrees that have fewest_devices(s).
+  std::size_t needed_single(std::size_t s, const Degree& degree) const;
+};
+
+// Step 5: what any plan of s stages, or of s and more, takes at least.
+struct Bounds {
+  std::size_t most_stages = 0;
+  std::vector<std::size_t> usable;  // by s: how many degrees, of the least, leave enough devices
+  std::vector<double> slots;        // by s: fewest rounds + s - 1
+  std::vector<double> slots_from;   // the least of slots for s and more
+  std::vector<double> time_from;    // seconds per batch for s and more
+
+  Bounds(const Work& work, std::span<const Degree> degrees);
+  double least_time() const { return time_from[1]; }
 };
 
 struct SearchStatistics {
@@ -108,27 +117,24 @@ struct Pipeline {
 
 // Stages is what the chain and the general solver differ in:
 //   std::size_t states() const;            state 0 is "nothing placed", the last "everything"
-//   std::size_t most_stages() const;       of any path
-//   std::size_t most_single() const;       single stages of any path; 0 if single stages save nothing
 //   void row(k, cap, same, fewer, out)     H[u][k] from H[u][k-1] and H[max(u-1,0)][k-1]; values of cap or more may be
 //                                          larger than they are
 //   void each(state, k, f)                 f(to, load, single, parameters) for stages that fit as k-th from the end
 template <typename Stages>
 class PipelineSearch {
  public:
-  PipelineSearch(const Stages& stages, const Work& work, std::int64_t width, std::span<const Degree> degrees)
-      : stages_(stages), work_(work), width_(width), degrees_(degrees) {}
+  PipelineSearch(const Stages& stages, const Work& work, const Bounds& bounds, std::span<const Degree> degrees)
+      : stages_(stages), work_(work), bounds_(bounds), degrees_(degrees) {}
 
   // The best pipeline that takes less than `incumbent` seconds, if there is one.
   std::optional<Pipeline> run(double incumbent) {
     best_.time = incumbent;
-    bound_by_stages();
     make_plane();
-    for (std::size_t s = 1; s <= most_; ++s) {
-      if (bound_from_[s] >= best_.time) break;
+    for (std::size_t s = 1; s <= bounds_.most_stages; ++s) {
+      if (bounds_.time_from[s] >= best_.time) break;
       make_front(s, 0);
       offer_all(s);
-      if (s < most_) make_row(0, s);
+      if (s < bounds_.most_stages) make_row(0, s);
     }
     for (std::size_t plane = 1; drop_beaten(); ++plane) {
       make_plane();
@@ -167,36 +173,6 @@ class PipelineSearch {
   };
   using Rows = std::vector<std::vector<double>>;
 
-  std::int64_t fewest_devices(std::size_t s) const {
-    const auto single = static_cast<std::int64_t>(std::min(s, stages_.most_single()));
-    return width_ * static_cast<std::int64_t>(s) - (width_ - 1) * single;
-  }
-
-  // u(s,d) of step 3, for degrees that have fewest_devices(s).
-  std::size_t needed_single(std::size_t s, const Degree& degree) const {
-    const std::int64_t lacking = width_ * static_cast<std::int64_t>(s) - degree.devices;
-    return lacking <= 0 ? 0 : static_cast<std::size_t>((lacking + width_ - 2) / (width_ - 1));
-  }
-
-  void bound_by_stages() {
-    most_ = 0;
-    while (most_ < stages_.most_stages() && fewest_devices(most_ + 1) <= degrees_.front().devices) ++most_;
-    usable_.assign(most_ + 2, 0);
-    slots_.assign(most_ + 2, kInfinite);
-    slots_from_.assign(most_ + 2, kInfinite);
-    bound_from_.assign(most_ + 2, kInfinite);
-    std::size_t usable = degrees_.size();
-    for (std::size_t s = 1; s <= most_; ++s) {
-      while (degrees_[usable - 1].devices < fewest_devices(s)) --usable;
-      usable_[s] = usable;
-      slots_[s] = degrees_[usable - 1].rounds + static_cast<double>(s) - 1;
-    }
-    for (std::size_t s = most_; s >= 1; --s) {
-      slots_from_[s] = std::min(slots_from_[s + 1], slots_[s]);
-      bound_from_[s] = std::min(bound_from_[s + 1], work_.least_load(s, 0) * slots_[s]);
-    }
-  }
-
   void make_plane() {
     planes_.emplace_back().emplace_back(stages_.states(), kInfinite);
     if (planes_.size() == 1) planes_[0][0].back() = 0;
@@ -207,7 +183,7 @@ class PipelineSearch {
     Rows& rows = planes_[plane];
     check(rows.size() == k, "rows are made in order");
     rows.emplace_back(stages_.states(), kInfinite);
-    const double cap = best_.time / slots_from_[k + 1] * (1 + kRounding);
+    const double cap = best_.time / bounds_.slots_from[k + 1] * (1 + kRounding);
     stages_.row(k, cap, rows[k - 1].data(), planes_[plane == 0 ? 0 : plane - 1][k - 1].data(), rows[k].data());
     ++statistics_.rows;
   }
@@ -220,7 +196,7 @@ class PipelineSearch {
     front_.clear();
     stages_.each(0, s, [&](std::uint32_t to, double load, bool single, double parameters) {
       const double largest = std::max(load, rest(plane, single, s - 1, to));
-      if (largest * slots_[s] < best_.time) front_.push_back({parameters, largest, to, single});
+      if (largest * bounds_.slots[s] < best_.time) front_.push_back({parameters, largest, to, single});
     });
     const auto lighter = [](const First& a, const First& b) {
       return a.parameters != b.parameters ? a.parameters < b.parameters : a.load < b.load;
@@ -254,11 +230,11 @@ class PipelineSearch {
     if (front_.empty()) return;
     const double least_load = front_.back().load;
     const double least_parameters = front_.front().parameters;
-    for (std::size_t i = usable_[s]; i-- > 0;) {
+    for (std::size_t i = bounds_.usable[s]; i-- > 0;) {
       const Degree& degree = degrees_[i];
       const double slots = degree.rounds + static_cast<double>(s) - 1;
       if (least_load * slots + degree.reduce * least_parameters >= best_.time) continue;
-      const std::size_t needs = needed_single(s, degree);
+      const std::size_t needs = work_.needed_single(s, degree);
       if (needs > 0 && work_.least_load(s, needs) * slots + degree.reduce * least_parameters >= best_.time) continue;
       const double bound = offer(s, degree, needs == 0, 0);
       if (needs > 0 && bound < best_.time) waiting_.push_back({s, &degree, needs, bound});
@@ -293,14 +269,11 @@ class PipelineSearch {
   }
 
   const Stages& stages_;
-  const Work work_;
-  const std::int64_t width_;
+  const Work& work_;
+  const Bounds& bounds_;
   const std::span<const Degree> degrees_;
 
-  std::size_t most_ = 0;                                 // stages
-  std::vector<std::size_t> usable_;                      // by stages: how many degrees leave enough devices
-  std::vector<double> slots_, slots_from_, bound_from_;  // by stages: fewest rounds + s - 1, of this s or of any larger
-  std::vector<Rows> planes_;                             // H[u][k][state]
+  std::vector<Rows> planes_;  // H[u][k][state]
   std::vector<First> front_;
   std::vector<Waiting> waiting_;  // by ascending number of stages
   Pipeline best_;

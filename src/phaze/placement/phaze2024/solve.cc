@@ -13,7 +13,8 @@ namespace phaze::placement::phaze2024 {
 namespace {
 
 Work work_of(const Instance& instance, const Graph& graph, bool chain) {
-  Work work{.recompute = instance.recompute};
+  Work work{.width = graph.width, .nodes = graph.size(), .recompute = instance.recompute};
+  if (graph.width > 1) work.most_single = static_cast<std::size_t>(std::ranges::count(graph.split, false));
   const auto add = [&](Work::Sum& sum, auto seconds) {
     double single = 0;
     for (std::size_t i = 0; i < graph.size(); ++i) {
@@ -50,12 +51,27 @@ class Solver {
   Solution run() {
     std::vector<Graph> graphs;
     for (const Width& width : instance_.widths) graphs.push_back(make_graph(instance_, width, order_));
-    solution_.statistics.chain = graphs.front().is_chain() && options_.use_chain_solver;
+    const bool chain = graphs.front().is_chain() && options_.use_chain_solver;
+    solution_.statistics.chain = chain;
+    // By what they promise, so that widths that promise too little are not looked into.
+    struct Promise {
+      const Graph* graph;
+      Work work;
+      Bounds bounds;
+    };
+    std::vector<Promise> promises;
     for (const Graph& graph : graphs) {
-      if (solution_.statistics.chain)
-        solve_chain(graph);
+      Work work = work_of(instance_, graph, chain);
+      Bounds bounds(work, degrees_);
+      promises.push_back({&graph, std::move(work), std::move(bounds)});
+    }
+    std::ranges::stable_sort(promises, {}, [](const Promise& promise) { return promise.bounds.least_time(); });
+    for (const auto& [graph, work, bounds] : promises) {
+      if (bounds.least_time() >= time_) break;
+      if (chain)
+        solve_chain(*graph, work, bounds);
       else
-        solve_any(graph);
+        solve_any(*graph, work, bounds);
       if (stopped_) return {.termination = Termination::kStopped};
     }
     solution_.expert = evaluate_expert(instance_, order_);
@@ -74,8 +90,9 @@ class Solver {
 
  private:
   template <typename Stages, typename NodesBetween>
-  void search(const Stages& stages, const Graph& graph, NodesBetween nodes_between) {
-    PipelineSearch<Stages> search(stages, work_of(instance_, graph, solution_.statistics.chain), graph.width, degrees_);
+  void search(const Stages& stages, const Graph& graph, const Work& work, const Bounds& bounds,
+              NodesBetween nodes_between) {
+    PipelineSearch<Stages> search(stages, work, bounds, degrees_);
     const auto pipeline = search.run(time_);
     solution_.statistics.rows += search.statistics().rows;
     solution_.statistics.planes += search.statistics().planes;
@@ -94,18 +111,18 @@ class Solver {
     solution_.plan = std::move(plan);
   }
 
-  void solve_chain(const Graph& graph) {
-    search(ChainStages(instance_, graph), graph, [](std::uint32_t from, std::uint32_t to, auto take) {
+  void solve_chain(const Graph& graph, const Work& work, const Bounds& bounds) {
+    search(ChainStages(instance_, graph), graph, work, bounds, [](std::uint32_t from, std::uint32_t to, auto take) {
       for (std::uint32_t i = from; i < to; ++i) take(i);
     });
   }
 
-  void solve_any(const Graph& graph) {
+  void solve_any(const Graph& graph, const Work& work, const Bounds& bounds) {
     const StageList list(instance_, graph, instance_.memory_per_device, options_.stage_limit, progress_);
     stopped_ = list.stopped();
     if (stopped_) return;
     limited_ = limited_ || !list.complete();
-    search(list, graph, [&](std::uint32_t from, std::uint32_t to, auto take) {
+    search(list, graph, work, bounds, [&](std::uint32_t from, std::uint32_t to, auto take) {
       for (const std::uint32_t i : list.nodes_between(from, to)) take(i);
     });
   }

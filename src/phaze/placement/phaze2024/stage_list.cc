@@ -86,7 +86,6 @@ std::size_t downset_limit(std::size_t stage_limit) {
 StageList::StageList(const Instance& instance, const Graph& graph, double memory, std::size_t stage_limit,
                      Progress& progress)
     : nodes_(graph.size()), words_((graph.size() + 63) / 64), memory_(memory) {
-  if (graph.width > 1) most_single_ = static_cast<std::size_t>(std::ranges::count(graph.split, false));
   if (find_downsets(graph, downset_limit(stage_limit)) && find_stages(instance, graph, stage_limit, progress)) return;
   if (stopped_) return;
   complete_ = false;

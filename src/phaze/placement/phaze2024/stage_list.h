@@ -57,7 +57,6 @@ class StageList {
 
   std::size_t states() const { return begin_.size() - 1; }
   std::size_t most_stages() const { return nodes_; }
-  std::size_t most_single() const { return most_single_; }
   void row(std::size_t k, double cap, const double* same, const double* fewer, double* out) const;
 
   template <typename Visit>
@@ -87,7 +86,6 @@ class StageList {
   std::size_t nodes_ = 0;
   std::size_t words_ = 0;  // per downset
   double memory_ = 0;
-  std::size_t most_single_ = 0;
   bool complete_ = true;
   bool stopped_ = false;
   std::vector<Word> downsets_;                       // state 0 is empty, the last is full

@@ -11,7 +11,7 @@ namespace {
 void relax(const double* load, const double* deepest, std::size_t count, double k, double next, double* out) {
   for (std::size_t i = 0; i < count; ++i) {
     const double largest = load[i] > next ? load[i] : next;
-    const double fitting = deepest[i] >= k ? largest : kInfinite;
+    const double fitting = deepest[i] >= k ? largest : out[i];
     out[i] = fitting < out[i] ? fitting : out[i];
   }
 }

@@ -55,8 +55,8 @@ class ObjectReader {
   std::int64_t whole(const char* key) {
     const Json* value = find(key);
     if (value == nullptr) return 1;
-    if (value->is_number_integer() && !(value->is_number_unsigned() && value->get<std::uint64_t>() > kLargest))
-      return value->get<std::int64_t>();
+    const bool too_large = value->is_number_unsigned() && value->get<std::uint64_t>() > kLargest;
+    if (value->is_number_integer() && !too_large) return value->get<std::int64_t>();
     // Python divides whole numbers into floats, so 512.0 is common; beyond 2^53 it would no longer be exact.
     if (value->is_number_float()) {
       const double number = value->get<double>();

@@ -50,6 +50,7 @@ class Solver {
 
   Solution run() {
     std::vector<Graph> graphs;
+    graphs.reserve(instance_.widths.size());
     for (const Width& width : instance_.widths) graphs.push_back(make_graph(instance_, width, order_));
     const bool chain = graphs.front().is_chain() && options_.use_chain_solver;
     solution_.statistics.chain = chain;

@@ -106,8 +106,8 @@ class Enumeration {
       devices += cost.devices;
     }
     for (std::int64_t d = 1; d <= instance_.microbatches && d * devices <= instance_.devices; ++d) {
-      const double rounds = static_cast<double>((instance_.microbatches + d - 1) / d);
-      const double time = largest * (rounds + static_cast<double>(stages_.size()) - 1) +
+      const std::int64_t rounds = (instance_.microbatches + d - 1) / d;
+      const double time = largest * (static_cast<double>(rounds) + static_cast<double>(stages_.size()) - 1) +
                           4.0 * static_cast<double>(d - 1) / static_cast<double>(d) *
                               cost_of(stages_.front()).parameters / instance_.bandwidth;
       best_ = std::min(time, best_.value_or(time));

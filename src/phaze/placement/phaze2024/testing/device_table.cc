@@ -86,10 +86,10 @@ struct Chain {
             if (left < needs) break;
             const double largest = std::max(own, table[k - 1][last + 1][left - needs]);
             if (largest == kNone) continue;
-            const double rounds = static_cast<double>((instance.microbatches + d - 1) / d);
-            const double time = largest * (rounds + static_cast<double>(k) - 1) + 4.0 * static_cast<double>(d - 1) *
-                                                                                      parameters / instance.bandwidth /
-                                                                                      static_cast<double>(d);
+            const std::int64_t rounds = (instance.microbatches + d - 1) / d;
+            const double time =
+                largest * (static_cast<double>(rounds) + static_cast<double>(k) - 1) +
+                4.0 * static_cast<double>(d - 1) * parameters / instance.bandwidth / static_cast<double>(d);
             least = std::min(time, least.value_or(time));
           }
         }

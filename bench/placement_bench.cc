@@ -78,15 +78,26 @@ BENCHMARK(gpt3_175b)
     ->ArgsProduct({{1024, 1048576}, {0, 1}, {0, 1}})
     ->Unit(benchmark::kMicrosecond);
 
-// A third of the layers gets nothing from tensor parallelism and can do with one device: planes of the search are
-// needed.
+// A third of the layers can do with one device, so that the search must count them. `slow`: they take as much longer as
+// they would without tensor parallelism; else they cost nothing for it, which is when single stages are most tempting.
 void mixed_layers(benchmark::State& state) {
   Instance instance = gpt3_instance(state.range(0), true, 0.05);
-  for (Width& width : instance.widths)
-    for (std::size_t i = 0; i < width.nodes.size(); i += 3) width.nodes[i].tensor_parallel = false;
+  for (Width& width : instance.widths) {
+    std::mt19937_64 random(static_cast<std::uint64_t>(state.range(2)));
+    for (Node& node : width.nodes) {
+      if (random() % 3 != 0) continue;
+      node.tensor_parallel = false;
+      if (state.range(1) == 0) continue;
+      node.forward_seconds *= static_cast<double>(width.width);
+      node.backward_seconds *= static_cast<double>(width.width);
+    }
+  }
   run(state, instance);
 }
-BENCHMARK(mixed_layers)->ArgName("devices")->Arg(96)->Arg(1024)->Arg(1048576)->Unit(benchmark::kMicrosecond);
+BENCHMARK(mixed_layers)
+    ->ArgNames({"devices", "slow", "seed"})
+    ->ArgsProduct({{96, 1024, 1048576}, {0, 1}, {1, 2}})
+    ->Unit(benchmark::kMicrosecond);
 
 // Every seventh layer also feeds one ten layers on.
 void skip_edges(benchmark::State& state) {

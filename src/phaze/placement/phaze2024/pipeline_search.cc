@@ -29,7 +29,7 @@ double Work::least_load(std::size_t s, std::size_t single) const {
 }
 
 std::int64_t Work::fewest_devices(std::size_t s) const {
-  return width * static_cast<std::int64_t>(s) - (width - 1) * static_cast<std::int64_t>(std::min(s, most_single));
+  return width * static_cast<std::int64_t>(s) - (width - 1) * static_cast<std::int64_t>(most_single[s]);
 }
 
 std::size_t Work::needed_single(std::size_t s, const Degree& degree) const {

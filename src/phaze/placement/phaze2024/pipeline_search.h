@@ -75,7 +75,7 @@ struct Work {
   };
   std::int64_t width = 1;
   std::size_t nodes = 0;
-  std::size_t most_single = 0;  // single stages of any path; 0 if they save nothing
+  std::vector<std::size_t> most_single;  // [s]: single stages among s, at most; 0 if they save nothing
   bool recompute = false;
   Sum plain;                 // each node once forward, once backward
   Sum recomputing;           // twice forward

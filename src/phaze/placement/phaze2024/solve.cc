@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "phaze/base/check.h"
@@ -12,9 +13,50 @@
 namespace phaze::placement::phaze2024 {
 namespace {
 
+// How many of s stages can be single, for every s. In a chain, single stages lie in the runs of nodes between the
+// tensor-parallel ones, each at most as many as the run is long; and if q runs that have tensor-parallel nodes on both
+// sides hold any, at least q + 1 stages are not single. The longest runs hold most.
+std::vector<std::size_t> most_single_stages(const Graph& graph, bool chain) {
+  const std::size_t nodes = graph.size();
+  std::vector<std::size_t> most(nodes + 1, 0);
+  const auto others = static_cast<std::size_t>(std::ranges::count(graph.split, false));
+  if (graph.width == 1 || others == 0) return most;
+  const bool any_split = others < nodes;
+  std::size_t outside = others;   // nodes of runs that begin or end the chain
+  std::vector<std::size_t> runs;  // lengths of all others
+  if (chain && any_split) {
+    outside = 0;
+    std::size_t run = 0;
+    bool inside = false;
+    for (std::size_t i = 0; i < nodes; ++i) {
+      if (!graph.split[i]) {
+        ++run;
+        continue;
+      }
+      if (inside && run > 0) runs.push_back(run);
+      if (!inside) outside += run;
+      inside = true;
+      run = 0;
+    }
+    outside += run;
+    std::ranges::sort(runs, std::greater<>());
+  }
+  const std::size_t split_stages = any_split ? 1 : 0;
+  for (std::size_t s = 1; s <= nodes; ++s) {
+    std::size_t held = outside;
+    most[s] = std::min(held, s - split_stages);
+    for (std::size_t q = 1; q <= runs.size() && s > q; ++q) {
+      held += runs[q - 1];
+      most[s] = std::max(most[s], std::min(held, s - q - 1));
+      if (held >= s - q - 1) break;
+    }
+  }
+  return most;
+}
+
 Work work_of(const Instance& instance, const Graph& graph, bool chain) {
   Work work{.width = graph.width, .nodes = graph.size(), .recompute = instance.recompute};
-  if (graph.width > 1) work.most_single = static_cast<std::size_t>(std::ranges::count(graph.split, false));
+  work.most_single = most_single_stages(graph, chain);
   const auto add = [&](Work::Sum& sum, auto seconds) {
     double single = 0;
     for (std::size_t i = 0; i < graph.size(); ++i) {

@@ -16,6 +16,16 @@ void relax(const double* load, const double* deepest, std::size_t count, double 
   }
 }
 
+// out[i] = max(out[i], most) where the stage fits at depth k and takes no more than limit.
+void count(const double* load, const double* deepest, std::size_t size, double k, double limit, double most,
+           double* out) {
+  for (std::size_t i = 0; i < size; ++i) {
+    const double fitting = deepest[i] >= k ? most : out[i];
+    const double allowed = load[i] <= limit ? fitting : out[i];
+    out[i] = allowed > out[i] ? allowed : out[i];
+  }
+}
+
 // The largest k <= most with fixed + (k-1) * stash <= memory; 0 if there is none.
 double depth(double fixed, double stash, double memory, double most) {
   if (!(fixed <= memory)) return 0;
@@ -120,27 +130,47 @@ ChainStages::ChainStages(const Instance& instance, const Graph& graph)
   }
 }
 
-void ChainStages::row(std::size_t k, double cap, const double* same, const double* fewer, double* out) const {
-  const double* load = k == 1 ? load_last_.data() : loads().data();
-  const double depth = static_cast<double>(k);
-  // Whatever begins before `shortest` and ends with j takes cap seconds or more; so does one of the k-1 stages behind
-  // j, for all j before the first. (Differences of sums are only as exact as the sums: slack.)
+// Whatever begins before `shortest` and ends with j takes more than cap seconds; so does one of the k-1 stages behind
+// j, for all j before the first. (Differences of sums are only as exact as the sums: slack.)
+template <typename Visit>
+void ChainStages::columns(std::size_t k, double cap, Visit visit) const {
   const double slack = seconds_.back() * (kRounding * 16);
   const double behind = k == 1 ? 0 : static_cast<double>(k - 1) * cap;
   const auto first = std::ranges::lower_bound(seconds_, seconds_.back() - slack - behind) - seconds_.begin();
   std::size_t shortest = 0;
   for (auto j = static_cast<std::size_t>(std::max<std::ptrdiff_t>(first, 1) - 1); j + k <= nodes_; ++j) {
     while (shortest <= j && seconds_[j + 1] - seconds_[shortest] - slack > cap) ++shortest;
-    if (!(std::min(same[j + 1], fewer[j + 1]) < cap)) continue;
     const std::size_t begin = std::max(lowest_[j], shortest);
+    if (begin <= j) visit(j, begin);
+  }
+}
+
+void ChainStages::row(std::size_t k, double cap, const double* same, const double* fewer, double* out) const {
+  const double* load = k == 1 ? load_last_.data() : loads().data();
+  const double depth = static_cast<double>(k);
+  columns(k, cap, [&](std::size_t j, std::size_t begin) {
     // Plane 0 counts no single stages, so it need not tell them apart.
     const std::size_t single = same == fewer ? j + 1 : std::max(begin, single_from_[j]);
     const std::size_t at = column_[j];
     if (begin < single && same[j + 1] < cap)
       relax(&load[at + begin], &deepest_[at + begin], single - begin, depth, same[j + 1], &out[begin]);
-    if (single <= j)
+    if (single <= j && fewer[j + 1] < cap)
       relax(&load[at + single], &deepest_[at + single], j + 1 - single, depth, fewer[j + 1], &out[single]);
-  }
+  });
+}
+
+void ChainStages::most_single_row(std::size_t k, double limit, const double* fewer, double* out) const {
+  const double* load = k == 1 ? load_last_.data() : loads().data();
+  const double depth = static_cast<double>(k);
+  columns(k, limit, [&](std::size_t j, std::size_t begin) {
+    if (fewer[j + 1] < 0) return;
+    const std::size_t single = std::max(begin, single_from_[j]);
+    const std::size_t at = column_[j];
+    if (begin < single)
+      count(&load[at + begin], &deepest_[at + begin], single - begin, depth, limit, fewer[j + 1], &out[begin]);
+    if (single <= j)
+      count(&load[at + single], &deepest_[at + single], j + 1 - single, depth, limit, fewer[j + 1] + 1, &out[single]);
+  });
 }
 
 }  // namespace phaze::placement::phaze2024

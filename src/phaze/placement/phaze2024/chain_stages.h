@@ -35,6 +35,8 @@ class ChainStages {
   std::size_t states() const { return nodes_ + 1; }
   void row(std::size_t k, double cap, const double* same, const double* fewer, double* out) const;
 
+  void most_single_row(std::size_t k, double limit, const double* fewer, double* out) const;
+
   template <typename Visit>
   void each(std::size_t state, std::size_t k, Visit visit) const {
     for (std::size_t last = state; last < nodes_ && state >= lowest_[last]; ++last) {
@@ -49,6 +51,9 @@ class ChainStages {
   struct Column;  // what is known of [i, j] for one j and all i
 
   const std::vector<double>& loads() const { return recompute_ ? load_ : load_last_; }
+  // The columns j that can matter in a row, with the least i that can: calls f(j, i) where i <= j.
+  template <typename Visit>
+  void columns(std::size_t k, double cap, Visit visit) const;
   bool is_single(std::size_t first, std::size_t last) const { return first >= single_from_[last]; }
 
   std::size_t nodes_ = 0;

@@ -35,7 +35,13 @@
 //    For the same reason a row may leave out loads of `cap` or more, where cap * (rounds + s - 1) would already be no
 //    better.
 //
-// So the result is the optimum: steps 1 and 3 lose no value, 2 is exact, 4 and 5 drop only what cannot be strictly
+// 6. Sieve. A waiting pair wins only with loads below limit(s,d) = (best - r(d) * least P) / (ceil(b/d) + s - 1). The
+// most
+//    single stages among k stages from i with such loads follow the same recurrence as rows, with a sum instead of a
+//    maximum; a pair that needs more than there are leaves. One pass under one limit answers for all s at once, so now
+//    and then a few passes spare many planes.
+//
+// So the result is the optimum: steps 1 and 3 lose no value, 2 is exact, 4 to 6 drop only what cannot be strictly
 // better than a plan that is at hand. Work: a row is one pass over the stages, there are at most n rows per plane.
 #pragma once
 
@@ -119,6 +125,7 @@ struct Pipeline {
 //   std::size_t states() const;            state 0 is "nothing placed", the last "everything"
 //   void row(k, cap, same, fewer, out)     H[u][k] from H[u][k-1] and H[max(u-1,0)][k-1]; values of cap or more may be
 //                                          larger than they are
+//   void most_single_row(k, limit, fewer, out)   the same for step 6
 //   void each(state, k, f)                 f(to, load, single, parameters) for stages that fit as k-th from the end
 template <typename Stages>
 class PipelineSearch {
@@ -137,6 +144,8 @@ class PipelineSearch {
       if (s < bounds_.most_stages) make_row(0, s);
     }
     for (std::size_t plane = 1; drop_beaten(); ++plane) {
+      if (plane % kSieveEvery == 1) sieve(plane);
+      if (!drop_beaten()) break;
       make_plane();
       std::size_t row = 0;
       for (std::size_t first = 0, last = 0; first < waiting_.size(); first = last) {
@@ -168,10 +177,13 @@ class PipelineSearch {
   struct Waiting {
     std::size_t stages = 0;
     const Degree* degree = nullptr;
-    std::size_t needs = 0;  // single stages
+    std::size_t needs = 0;        // single stages
+    double least_parameters = 0;  // of a first stage with which it could win
     double bound = 0;
   };
   using Rows = std::vector<std::vector<double>>;
+  static constexpr std::size_t kSieveGroups = 6;
+  static constexpr std::size_t kSieveEvery = 8;  // planes
 
   void make_plane() {
     planes_.emplace_back().emplace_back(stages_.states(), kInfinite);
@@ -237,8 +249,48 @@ class PipelineSearch {
       const std::size_t needs = work_.needed_single(s, degree);
       if (needs > 0 && work_.least_load(s, needs) * slots + degree.reduce * least_parameters >= best_.time) continue;
       const double bound = offer(s, degree, needs == 0, 0);
-      if (needs > 0 && bound < best_.time) waiting_.push_back({s, &degree, needs, bound});
+      if (needs > 0 && bound < best_.time) waiting_.push_back({s, &degree, needs, least_parameters, bound});
     }
+  }
+
+  // Step 6. Groups of pairs share one limit, the largest of theirs, so a pair that stays may still be hopeless; one
+  // that leaves is.
+  void sieve(std::size_t plane) {
+    std::vector<std::pair<double, Waiting*>> by_limit;
+    std::size_t most_needed = 0;
+    for (Waiting& pair : waiting_) {
+      const double slots = pair.degree->rounds + static_cast<double>(pair.stages) - 1;
+      const double limit = (best_.time - pair.degree->reduce * pair.least_parameters) / slots * (1 + kRounding);
+      by_limit.emplace_back(limit, &pair);
+      most_needed = std::max(most_needed, pair.needs);
+    }
+    if (most_needed < plane + kSieveGroups) return;  // the planes that are left are not more work
+    std::ranges::sort(by_limit);
+    const std::size_t size = (by_limit.size() + kSieveGroups - 1) / kSieveGroups;
+    for (std::size_t first = 0; first < by_limit.size(); first += size) {
+      const auto group = std::span(by_limit).subspan(first, std::min(size, by_limit.size() - first));
+      std::size_t deepest = 0;
+      for (const auto& [limit, pair] : group) deepest = std::max(deepest, pair->stages);
+      const std::vector<double> most = most_single_under(group.back().first, deepest);
+      for (const auto& [limit, pair] : group)
+        if (most[pair->stages] < static_cast<double>(pair->needs)) pair->bound = kInfinite;
+    }
+  }
+
+  // By s: how many of s stages, all with loads of `limit` at most, can be single; below zero if there are no such
+  // stages.
+  std::vector<double> most_single_under(double limit, std::size_t deepest) {
+    std::vector<double> most(deepest + 1, -kInfinite);
+    std::vector<double> fewer(stages_.states(), -kInfinite), row;
+    fewer.back() = 0;
+    for (std::size_t k = 1; k <= deepest; ++k) {
+      row.assign(stages_.states(), -kInfinite);
+      stages_.most_single_row(k, limit, fewer.data(), row.data());
+      most[k] = row.front();
+      fewer.swap(row);
+      ++statistics_.rows;
+    }
+    return most;
   }
 
   // Whether pairs are left that could still win.

@@ -187,4 +187,14 @@ void StageList::row(std::size_t k, double cap, const double* same, const double*
     }
 }
 
+void StageList::most_single_row(std::size_t k, double limit, const double* fewer, double* out) const {
+  for (std::size_t state = 0; state < states(); ++state)
+    for (std::size_t at = begin_[state]; at < begin_[state + 1]; ++at) {
+      const Entry& entry = entries_[at];
+      const double most = fewer[entry.to] + (entry.single ? 1 : 0);
+      if (most > out[state] && (k == 1 ? entry.load_last : entry.load) <= limit && entry.fits(k, memory_))
+        out[state] = most;
+    }
+}
+
 }  // namespace phaze::placement::phaze2024

@@ -59,6 +59,8 @@ class StageList {
   std::size_t most_stages() const { return nodes_; }
   void row(std::size_t k, double cap, const double* same, const double* fewer, double* out) const;
 
+  void most_single_row(std::size_t k, double limit, const double* fewer, double* out) const;
+
   template <typename Visit>
   void each(std::size_t state, std::size_t k, Visit visit) const {
     for (std::size_t at = begin_[state]; at < begin_[state + 1]; ++at) {

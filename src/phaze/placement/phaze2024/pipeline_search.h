@@ -141,17 +141,21 @@ class PipelineSearch {
       if (bounds_.time_from[s] >= best_.time) break;
       make_front(s, 0);
       offer_all(s);
-      if (s < bounds_.most_stages) make_row(0, s);
+      if (s < bounds_.most_stages) make_row(0, s, best_.time / bounds_.slots_from[s + 1] * (1 + kRounding));
     }
     for (std::size_t plane = 1; drop_beaten(); ++plane) {
       if (plane % kSieveEvery == 1) sieve(plane);
       if (!drop_beaten()) break;
       make_plane();
+      // A load matters for the pairs that wait, and only for those with more stages than its row.
+      std::vector<double> caps(waiting_.back().stages + 1, 0);
+      for (const Waiting& pair : waiting_) caps[pair.stages] = std::max(caps[pair.stages], limit_of(pair));
+      for (std::size_t s = caps.size() - 1; s-- > 0;) caps[s] = std::max(caps[s], caps[s + 1]);
       std::size_t row = 0;
       for (std::size_t first = 0, last = 0; first < waiting_.size(); first = last) {
         const std::size_t s = waiting_[first].stages;
         while (last < waiting_.size() && waiting_[last].stages == s) ++last;
-        while (row + 1 < s) make_row(plane, ++row);
+        for (; row + 1 < s; ++row) make_row(plane, row + 1, caps[row + 2]);
         make_front(s, plane);
         for (std::size_t i = first; i < last; ++i) {
           Waiting& pair = waiting_[i];
@@ -191,11 +195,10 @@ class PipelineSearch {
     ++statistics_.planes;
   }
 
-  void make_row(std::size_t plane, std::size_t k) {
+  void make_row(std::size_t plane, std::size_t k, double cap) {
     Rows& rows = planes_[plane];
     check(rows.size() == k, "rows are made in order");
     rows.emplace_back(stages_.states(), kInfinite);
-    const double cap = best_.time / bounds_.slots_from[k + 1] * (1 + kRounding);
     stages_.row(k, cap, rows[k - 1].data(), planes_[plane == 0 ? 0 : plane - 1][k - 1].data(), rows[k].data());
     ++statistics_.rows;
   }
@@ -253,15 +256,19 @@ class PipelineSearch {
     }
   }
 
+  // With loads of this or more, the pair takes no less than the best.
+  double limit_of(const Waiting& pair) const {
+    const double slots = pair.degree->rounds + static_cast<double>(pair.stages) - 1;
+    return (best_.time - pair.degree->reduce * pair.least_parameters) / slots * (1 + kRounding);
+  }
+
   // Step 6. Groups of pairs share one limit, the largest of theirs, so a pair that stays may still be hopeless; one
   // that leaves is.
   void sieve(std::size_t plane) {
     std::vector<std::pair<double, Waiting*>> by_limit;
     std::size_t most_needed = 0;
     for (Waiting& pair : waiting_) {
-      const double slots = pair.degree->rounds + static_cast<double>(pair.stages) - 1;
-      const double limit = (best_.time - pair.degree->reduce * pair.least_parameters) / slots * (1 + kRounding);
-      by_limit.emplace_back(limit, &pair);
+      by_limit.emplace_back(limit_of(pair), &pair);
       most_needed = std::max(most_needed, pair.needs);
     }
     if (most_needed < plane + kSieveGroups) return;  // the planes that are left are not more work

@@ -58,5 +58,30 @@ int main(int argc, char** argv) {
     std::ofstream config(folder / "config" / file.name, std::ios::binary);
     config << file.text.substr(start, file.text.rfind('}') - start);
   }
+  std::filesystem::create_directories(folder / "instance");
+  const auto node = [](int id, const char* split) {
+    return "{\"id\": " + std::to_string(id) +
+           ", \"parameterSize\": 4, \"activationSize\": 1.5, \"optimalLatencyFw\": 1, \"optimalLatencyBw\": 2, "
+           "\"isTensorParallelized\": " +
+           split + "}";
+  };
+  const auto edge = [](int from, int to) {
+    return "{\"sourceId\": " + std::to_string(from) + ", \"destId\": " + std::to_string(to) +
+           ", \"communicationCost\": 3}";
+  };
+  for (const bool chain : {true, false}) {
+    const std::string edges =
+        "[" + edge(0, 1) + "," + edge(chain ? 1 : 0, -2) + "," + edge(1, 3) + "," + edge(-2, 3) + "]";
+    std::ofstream instance(folder / "instance" / (chain ? "chain" : "branches"), std::ios::binary);
+    instance << R"({"maxMemoryPerDevice": 40, "maxDevices": 6, "bandwidth": 2.5, "mbsInBatch": 4.0, "nodes": {)";
+    for (const char* const width : {"1", "2"}) {
+      const char* const split = *width == '1' ? "false" : "true";
+      instance << (*width == '1' ? "" : ",") << '"' << width << "\": [" << node(0, "false") << "," << node(1, split)
+               << "," << node(-2, split) << "," << node(3, "false") << "]";
+    }
+    instance << R"(}, "edges": {"1": )" << edges << R"(, "2": )" << edges
+             << R"(}, "activationRecomputation": true, "optimizerAlgorithm": "Adam",)"
+             << R"( "fixedPP": 2, "fixedTMPC": 2, "fixedDP": 1, "numTransformerLayers": 3})";
+  }
   return 0;
 }

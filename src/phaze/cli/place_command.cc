@@ -1,0 +1,56 @@
+#include <memory>
+#include <string>
+
+#include "phaze/cli/commands.h"
+#include "phaze/cli/flags.h"
+#include "phaze/cli/session.h"
+#include "phaze/placement/phaze2024/instance_file.h"
+#include "phaze/placement/phaze2024/solve.h"
+#include "phaze/report/placement_report.h"
+
+namespace phaze::cli {
+namespace {
+
+struct PlaceOptions {
+  std::string instance;
+  std::size_t stage_limit = placement::phaze2024::kDefaultStageLimit;
+};
+
+// An input file of the released 2024 tool.
+void place_instance(const PlaceOptions& options, Session& session) {
+  namespace p2024 = placement::phaze2024;
+  const auto instance = p2024::read_instance(options.instance);
+  if (!instance) return session.fail(instance.error());
+  const auto solution = p2024::solve(*instance, {.stage_limit = options.stage_limit}, session.progress);
+  if (solution.termination == p2024::Termination::kStopped) return session.fail({"stopped"});
+  if (solution.termination == p2024::Termination::kLimit)
+    session.log.warning(
+        "the stage limit was reached; only stages along one topological order were tried "
+        "(--stage-limit raises it)");
+  if (!solution.plan) session.exit_code = kInfeasible;
+  session.answer(session.json ? report::placement_json(*instance, solution)
+                              : report::placement_text(*instance, solution));
+}
+
+}  // namespace
+
+void add_place_command(CLI::App& app, Session& session) {
+  const auto options = std::make_shared<PlaceOptions>();
+  CLI::App& place = *app.add_subcommand("place", "The best way to spread a model over devices");
+  place
+      .add_option("--instance", options->instance,
+                  "Layers and devices in the .json format of the 2024 tool (docs/placement.md)")
+      ->type_name("FILE")
+      ->required();
+  place
+      .add_option("--stage-limit", options->stage_limit,
+                  "Stages to consider in graphs with branches, 56 bytes each (default: 4194304)")
+      ->type_name("N")
+      ->check(positive_whole_number());
+  place.footer(
+      "Exit code 3 says that no plan fits; the answer says why.\n\nExample:\n"
+      "  phaze place --instance layers.json --json");
+  place.callback([options, &session] { place_instance(*options, session); });
+}
+
+}  // namespace phaze::cli

@@ -132,7 +132,7 @@ void OperatorCosts::add_epilogue(const OpGraph& graph, OpId op, const Cores& cor
   double vector = 0;
   for (const workload::VectorWork& work : graph.fused(op)) {
     vector += vector_compute_seconds(work, chip, cores.vector);
-    estimate.joules += 1e-12 * real(work.elements()) * cycles_per_element(work.op, work.backward, vector_units(chip)) *
+    estimate.joules += 1e-12 * real(work.elements()) * cycles_per_element(work, vector_units(chip)) *
                        (energy.mac + 2 * energy.vector_read + energy.vector_write);
   }
   // Behind a vector operator the lanes do both; behind a product they work beside the arrays.

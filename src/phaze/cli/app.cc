@@ -116,6 +116,7 @@ int run(int argc, const char* const* argv) {
   add_model_command(app, session);
   add_chip_command(app, session);
   add_space_command(app, session);
+  add_schedule_command(app, session);
   add_completion_command(app, session);
   mention_common_options(app);
   try {

@@ -12,6 +12,7 @@ struct Session;
 void add_model_command(CLI::App& app, Session& session);
 void add_chip_command(CLI::App& app, Session& session);
 void add_space_command(CLI::App& app, Session& session);
+void add_schedule_command(CLI::App& app, Session& session);
 void add_completion_command(CLI::App& app, Session& session);
 
 }  // namespace phaze::cli

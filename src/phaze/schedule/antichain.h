@@ -1,24 +1,25 @@
 // The antichain bound: how fast the work could be done if operators could be interrupted, changed from mode to mode and
 // run in any order, as long as comparable ones never run at once.
 //
-// Let C range over the sets of (operator, mode) that may run side by side: pairwise incomparable, within the capacities.
-// With λ_C the time for which exactly C runs,
+// Let C range over the sets of (operator, mode) that may run side by side: pairwise incomparable, within the
+// capacities. With λ_C the time for which exactly C runs,
 //
 //     minimise Σ λ_C   subject to   Σ_{C contains (i, m)} λ_C / p_im ≥ 1 for every operator i,   λ ≥ 0
 //
-// is a relaxation of the schedule. Its dual is a worth in the sense of bounds.h: maximise Σ u_i such that no C earns more
-// than one a tick. It is at least the critical path and the work of every resource, since those are worths too. On
-// backward layers of 20–40 operators it ends 2–13 % below the optimum, where the LP of the ordering formulation ends 55 %
-// below.
+// is a relaxation of the schedule. Its dual is a worth in the sense of bounds.h: maximise Σ u_i such that no C earns
+// more than one a tick. It is at least the critical path and the work of every resource, since those are worths too. On
+// backward layers of 20–40 operators it ends 2–13 % below the optimum, where the LP of the ordering formulation ends 55
+// % below.
 //
 // The LP has too many columns to write down, so they are generated (Gilmore and Gomory 1961): a revised simplex with an
-// explicit inverse, and a search over chains of the order for the set that earns most at the current prices. Whatever the
-// prices, dividing them by what the best set earns makes them a worth (Farley 1990), so stopping at any time leaves a
-// valid bound.
+// explicit inverse, and a search over chains of the order for the set that earns most at the current prices. Whatever
+// the prices, dividing them by what the best set earns makes them a worth (Farley 1990), so stopping at any time leaves
+// a valid bound.
 //
-// After that, rates are lifted: mode m of operator i earns u_i / p_im a tick, but if even the best company leaves part of
-// the tick unearned, the mode may as well claim it. A mode whose claim alone pushes the bound to the best known makespan
-// is in no better schedule and is removed; the others make the search see at once what a wasteful choice costs.
+// After that, rates are lifted: mode m of operator i earns u_i / p_im a tick, but if even the best company leaves part
+// of the tick unearned, the mode may as well claim it. A mode whose claim alone pushes the bound to the best known
+// makespan is in no better schedule and is removed; the others make the search see at once what a wasteful choice
+// costs.
 #pragma once
 
 #include <vector>
@@ -46,8 +47,8 @@ class AntichainBound {
 
  private:
   void cover_by_chains(const Block& block);
-  // The set that earns most at rates_ within `candidates` and `left_` of the capacities. Returns what it earns, an upper
-  // bound of that when the search was cut short.
+  // The set that earns most at rates_ within `candidates` and `left_` of the capacities. Returns what it earns, an
+  // upper bound of that when the search was cut short.
   double price(const Block& block, const OpSet<Words>& candidates);
   void search(const Block& block, std::size_t chain, const OpSet<Words>& candidates, double earned);
   void set_rates(const Block& block);

@@ -85,8 +85,7 @@ void Block::derive() {
         all_demand_something && std::any_of(demand(m), demand(m) + resources, [](Units units) { return units > 0; });
   for (std::size_t i = 0; i < size; ++i)
     for (std::size_t m = mode_offsets[i]; m < mode_offsets[i + 1]; ++m)
-      modes[m].exclusive =
-          (all_demand_something && demands_everything(*this, m)) || tolerates_nothing(*this, i, m);
+      modes[m].exclusive = (all_demand_something && demands_everything(*this, m)) || tolerates_nothing(*this, i, m);
   drop_slow_exclusive_modes(*this);
 }
 

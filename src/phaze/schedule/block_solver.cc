@@ -77,8 +77,8 @@ void BlockSolver::set_worths(const Block& block, std::span<const double> rates) 
     SearchWorth& worth = worths_[v];
     worth.rates.resize(block.modes.size());
     for (std::size_t m = 0; m < block.modes.size(); ++m)
-      worth.rates[m] = v < given ? rates[m]
-                                 : static_cast<double>(block.demand(m)[v - given]) / static_cast<double>(kCapacityUnits);
+      worth.rates[m] =
+          v < given ? rates[m] : static_cast<double>(block.demand(m)[v - given]) / static_cast<double>(kCapacityUnits);
     worth.least.resize(block.size);
     worth.shareable.resize(block.size);
     for (std::size_t i = 0; i < block.size; ++i) {
@@ -120,10 +120,9 @@ void BlockSolver::close_gap(Engine<Words>& engine, const Block& block, Stop& sto
     for (std::size_t i = 0; i < current->size; ++i)
       for (std::size_t m = current->mode_offsets[i]; m < current->mode_offsets[i + 1]; ++m) {
         const Ticks duration = current->modes[m].duration;
-        const double with =
-            std::max(bound - engine.antichains.worth()[i] +
-                         engine.antichains.rates()[m] * static_cast<double>(duration),
-                     static_cast<double>(current->heads[i] + duration + current->tails[i]));
+        const double with = std::max(
+            bound - engine.antichains.worth()[i] + engine.antichains.rates()[m] * static_cast<double>(duration),
+            static_cast<double>(current->heads[i] + duration + current->tails[i]));
         if (with * (1 - 1e-11) < limit_of(result)) continue;
         keep_[m] = 0;
         fewer = true;

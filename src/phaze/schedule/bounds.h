@@ -11,10 +11,12 @@ namespace phaze::schedule {
 // earning worth_i / p_im a tick, they earn at most one a tick together. A schedule must earn all the worth there is, so
 // its makespan is at least the sum. Every bound here and in antichain.h is a worth:
 //  - of a chain: the fastest durations of its operators, zero for all others, because no two of a chain run at once;
-//  - of a resource: the least share of the capacity times duration over all modes, because shares add up to one at most.
+//  - of a resource: the least share of the capacity times duration over all modes, because shares add up to one at
+//  most.
 //
-// Between a head and a tail: operators that cannot start before h and after whose finish t remains must earn their worth
-// in between, so the makespan is at least h + their worth + t. Returns the largest over all pairs (h, t) that occur.
+// Between a head and a tail: operators that cannot start before h and after whose finish t remains must earn their
+// worth in between, so the makespan is at least h + their worth + t. Returns the largest over all pairs (h, t) that
+// occur.
 double between_heads_and_tails(const Block& block, std::span<const double> worth);
 
 // Reusable memory for the bounds of one block after another.

@@ -91,8 +91,7 @@ void LayeredSearch<Words>::expand(std::size_t index) {
   held_.assign(pieces * resources, 0);
   for (std::size_t q = by_finish_.size(); q-- > 0;) {
     const Units* demand = block.demand(running[by_finish_[q].second].mode);
-    for (std::size_t k = 0; k < resources; ++k)
-      held_[q * resources + k] = held_[(q + 1) * resources + k] + demand[k];
+    for (std::size_t k = 0; k < resources; ++k) held_[q * resources + k] = held_[(q + 1) * resources + k] + demand[k];
   }
   const Ticks all_done = by_finish_.empty() ? state.time : by_finish_.back().first;
 
@@ -119,7 +118,8 @@ void LayeredSearch<Words>::expand(std::size_t index) {
       const Units* demand = block.demand(m);
       for (std::size_t q = piece;; ++q) {
         bool fits = true;
-        for (std::size_t k = 0; k < resources && fits; ++k) fits = held_[q * resources + k] + demand[k] <= kCapacityUnits;
+        for (std::size_t k = 0; k < resources && fits; ++k)
+          fits = held_[q * resources + k] + demand[k] <= kCapacityUnits;
         if (!fits) continue;
         const Ticks start = q == piece ? ready : by_finish_[q - 1].first;
         room = std::min(room, start + block.modes[m].duration);
@@ -165,8 +165,7 @@ void LayeredSearch<Words>::add_child(std::size_t index, std::size_t op, std::siz
     path = std::max(path, running.finish + block.tails[running.op]);
     next_.running.push_back(running);
   }
-  if (!exclusive)
-    next_.running.push_back({static_cast<std::uint32_t>(op), static_cast<std::uint32_t>(mode), finish});
+  if (!exclusive) next_.running.push_back({static_cast<std::uint32_t>(op), static_cast<std::uint32_t>(mode), finish});
   child.running_count = static_cast<std::uint32_t>(next_.running.size()) - child.running_begin;
   const auto drop = [&] { next_.running.resize(child.running_begin); };
 

@@ -5,13 +5,13 @@
 // predecessors are in S, in one of its modes, at the earliest time at or after t at which it fits. Operators are thus
 // placed by rising start.
 //
-// Why this reaches an optimum. Let V(N) be the least makespan of all ways to complete state N with starts at or after its
-// t. Claim: V(N) is the least V over the children kept. Among the best completions take one with the least sum of
+// Why this reaches an optimum. Let V(N) be the least makespan of all ways to complete state N with starts at or after
+// its t. Claim: V(N) is the least V over the children kept. Among the best completions take one with the least sum of
 // finishes, and in it the first start, of operator x in mode m at time s. Could x start earlier, at s' with t ≤ s' < s?
 // Before s only what runs in N is running, and from s on x holds what it held before and for no longer; so the
-// completion with x at s' would be valid, no longer, and of smaller sum. Hence s is the earliest fit, and the state after
-// this step is a child that the rest completes. (This is the argument that active schedules suffice, for several modes:
-// the mode is part of the step.) Two rules drop children and keep the claim:
+// completion with x at s' would be valid, no longer, and of smaller sum. Hence s is the earliest fit, and the state
+// after this step is a child that the rest completes. (This is the argument that active schedules suffice, for several
+// modes: the mode is part of the step.) Two rules drop children and keep the claim:
 //
 //  - Room before. If some operator y could, in some mode, run to its end before s, then the child (x, m, s) is dropped:
 //    in the completion above, y could be moved there, ending sooner than its start, which again lowers the sum.
@@ -21,14 +21,14 @@
 //    decided for good: x exclusively now, or never exclusively. Of several such operators the first in index order goes
 //    first; a child that starts the k-th of them bars the earlier ones, and a child that passes the moment with an
 //    operator in another mode bars them all. A state therefore also has the set B of barred operators, and V(N) counts
-//    completions that respect it. The two rules do not disturb each other: what the first one looks at depends on e, not
-//    on which operator runs there, and it moves no operator into an exclusive mode.
+//    completions that respect it. The two rules do not disturb each other: what the first one looks at depends on e,
+//    not on which operator runs there, and it moves no operator into an exclusive mode.
 //
 // Dominance. Of two states with the same S, the first dominates when t1 ≤ t2, B1 ⊆ B2, and every operator that runs
-// beyond t2 in the first also runs in the second, for at least as long and with at least the demand. Then from t2 on the
-// first has everything free and finished that the second has, every completion of the second completes the first, and
-// V1 ≤ V2: the second is dropped. Since S grows by one operator a step, states are compared within a layer, and when a
-// layer is expanded all its states are known.
+// beyond t2 in the first also runs in the second, for at least as long and with at least the demand. Then from t2 on
+// the first has everything free and finished that the second has, every completion of the second completes the first,
+// and V1 ≤ V2: the second is dropped. Since S grows by one operator a step, states are compared within a layer, and
+// when a layer is expanded all its states are known.
 //
 // Bounds. Worths (bounds.h) count the ticks that the unplaced operators and the rests of the running ones must still
 // earn; heads and tails count paths. States that cannot beat the best schedule by kTimeTolerance are dropped.
@@ -58,9 +58,9 @@ struct SearchWorth {
 };
 
 struct PassResult {
-  bool complete = true;    // nothing was cut: what is not better than the bound was seen
-  bool stopped = false;    // by the Stop
-  double least_cut = 0;    // least bound among the states cut; of no meaning if complete
+  bool complete = true;  // nothing was cut: what is not better than the bound was seen
+  bool stopped = false;  // by the Stop
+  double least_cut = 0;  // least bound among the states cut; of no meaning if complete
   std::uint64_t states = 0;
 };
 

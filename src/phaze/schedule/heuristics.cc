@@ -134,8 +134,7 @@ Ticks ListScheduler::earliest_fit(const Block& block, std::size_t mode, Ticks ea
   Ticks start = earliest;
   for (; piece < moments_.size(); ++piece) {
     bool fit = true;
-    for (std::size_t k = 0; k < resources && fit; ++k)
-      fit = held_[piece * resources + k] + demand[k] <= kCapacityUnits;
+    for (std::size_t k = 0; k < resources && fit; ++k) fit = held_[piece * resources + k] + demand[k] <= kCapacityUnits;
     const bool last = piece + 1 == moments_.size();
     if (!fit)
       start = last ? start : moments_[piece + 1];
@@ -229,7 +228,8 @@ void ListScheduler::improve(const Block& block, const Block& reversed, BlockSche
   const auto by_start = [&](const BlockSchedule& of) {
     order_.resize(block.size);
     for (std::size_t i = 0; i < block.size; ++i) order_[i] = static_cast<std::uint32_t>(i);
-    std::ranges::stable_sort(order_, [&](std::uint32_t a, std::uint32_t b) { return of.ops[a].start < of.ops[b].start; });
+    std::ranges::stable_sort(order_,
+                             [&](std::uint32_t a, std::uint32_t b) { return of.ops[a].start < of.ops[b].start; });
   };
   while (true) {
     // Seen from the end, an operator starts where it finishes.

@@ -1,11 +1,13 @@
 // List scheduling: good schedules of a block in microseconds.
 //
 // Operators are taken in the order of a priority; a mode rule says in which mode each runs.
-//  - The parallel scheme walks through time and starts what fits, most urgent first. It never leaves a resource idle that
+//  - The parallel scheme walks through time and starts what fits, most urgent first. It never leaves a resource idle
+//  that
 //    a ready operator could use.
-//  - The serial scheme takes operators in a fixed order and puts each at the earliest time at which it fits, also before
-//    operators placed earlier. Some order and choice of modes leads it to an optimal schedule (Kolisch 1996), which is not
-//    true of the parallel scheme.
+//  - The serial scheme takes operators in a fixed order and puts each at the earliest time at which it fits, also
+//  before
+//    operators placed earlier. Some order and choice of modes leads it to an optimal schedule (Kolisch 1996), which is
+//    not true of the parallel scheme.
 //  - Forward-backward improvement (Li and Willis 1992): place operators again from the end, latest finish first, then
 //    from the start, earliest start first, as long as that shortens the schedule. Modes may change on the way.
 #pragma once

@@ -74,8 +74,8 @@ class Formulation {
     order.resize(n);
     std::iota(order.begin(), order.end(), 0);
     const auto start = [&](std::size_t i) { return values[static_cast<std::size_t>(starts_[i])]; };
-    // At the same moment of compressed time: first what ends there, then barriers, then what starts there. Starts within
-    // the engine's tolerance of each other are put in a topological order by the selection below.
+    // At the same moment of compressed time: first what ends there, then barriers, then what starts there. Starts
+    // within the engine's tolerance of each other are put in a topological order by the selection below.
     std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
       const double x = start(a), y = start(b);
       if (std::abs(x - y) > 1e-6 * kHorizon) return x < y;
@@ -401,8 +401,7 @@ Solution solve_ilp(const Instance& instance, const IlpOptions& options, Stop& st
       // A bound above a valid schedule is wrong, and then so may be the rest of what the engine says.
       const bool sane = bound <= solution.schedule.makespan * (1 + kAgreement);
       if (sane) solution.lower_bound = std::max(solution.lower_bound, std::min(bound, solution.schedule.makespan));
-      if (sane && agrees && answer.proven_optimal &&
-          claimed <= solution.schedule.makespan * (1 + kAgreement))
+      if (sane && agrees && answer.proven_optimal && claimed <= solution.schedule.makespan * (1 + kAgreement))
         solution.lower_bound = solution.schedule.makespan;
     }
   }

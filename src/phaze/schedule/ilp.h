@@ -8,11 +8,9 @@
 //     subject to  Σ_m y_im = 1
 //                 S_j ≥ S_i + d_i                            for the edges of the transitive reduction
 //                 D ≥ S_i + d_i + tail_i
-//                 S_j ≥ S_i + d_i − M_ij (1 − x_ij)          for ordered pairs of incomparable operators that may collide
-//                 x_ij + x_ji ≤ 1
-//                 y_im + Σ_{m' collides with m} y_jm' ≤ 1 + x_ij + x_ji
-//                 flow of each resource from operators to operators that start after they finish
-//                 cap_k · D ≥ Σ p_im r_imk y_im
+//                 S_j ≥ S_i + d_i − M_ij (1 − x_ij)          for ordered pairs of incomparable operators that may
+//                 collide x_ij + x_ji ≤ 1 y_im + Σ_{m' collides with m} y_jm' ≤ 1 + x_ij + x_ji flow of each resource
+//                 from operators to operators that start after they finish cap_k · D ≥ Σ p_im r_imk y_im
 //
 // Operators that are incomparable and can never collide need no binaries, and neither do two that both run exclusively.
 // M_ij = H − tail_i − head_j, with H a known makespan and heads and tails on the compressed axis. The flow formulation

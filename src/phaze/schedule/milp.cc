@@ -73,9 +73,8 @@ Milp::Answer Milp::minimise(const Limits& limits) const {
     Cbc_setParameter(model.get(), "seconds", std::to_string(std::max(0.01, limits.seconds)).c_str());
   }
   if (limits.nodes > 0)
-    Cbc_setParameter(
-        model.get(), "maxNodes",
-        std::to_string(std::min<std::int64_t>(limits.nodes, std::numeric_limits<int>::max() - 1)).c_str());
+    Cbc_setParameter(model.get(), "maxNodes",
+                     std::to_string(std::min<std::int64_t>(limits.nodes, std::numeric_limits<int>::max() - 1)).c_str());
   Cbc_solve(model.get());
 
   Answer answer;

@@ -85,9 +85,9 @@ void add_layer_op(Model model, Instance& instance, Random& random, bool coarse) 
   for (double cores = 1; cores <= most; cores *= 2) {
     const double time = alone / std::pow(cores, efficiency);
     const double rate = bytes * std::pow(cores / most, efficiency);
-    instance.add_mode(time, std::array{tensor ? std::min(cores, tensor_cores) : 0.0,
-                                       vector ? std::min(cores, vector_cores) : 0.0,
-                                       coarse ? std::ceil(rate * 20) / 20 : rate, 0.0});
+    instance.add_mode(
+        time, std::array{tensor ? std::min(cores, tensor_cores) : 0.0, vector ? std::min(cores, vector_cores) : 0.0,
+                         coarse ? std::ceil(rate * 20) / 20 : rate, 0.0});
   }
 }
 

@@ -1,13 +1,17 @@
 #include "phaze/schedule/antichain.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace phaze::schedule {
 namespace {
 
-// A search for the best set looks at most at this many partial sets.
-constexpr std::uint64_t kMostSteps = 200'000;
+// A search for the best set looks at most at this many partial sets: a few where any good one will do, more where a proof
+// that there is none is wanted.
+constexpr std::uint64_t kFewSteps = 2'000;
+constexpr std::uint64_t kMostSteps = 50'000;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Prices are good enough when no set earns more than this a tick.
 constexpr double kEnough = 1 + 1e-7;
 constexpr double kTiny = 1e-10;
@@ -53,11 +57,41 @@ void AntichainBound<Words>::cover_by_chains(const Block& block) {
 }
 
 template <std::size_t Words>
+void AntichainBound<Words>::set_homes(const Block& block) {
+  home_of_.resize(block.modes.size());
+  demand_at_home_.resize(block.modes.size());
+  for (std::size_t m = 0; m < block.modes.size(); ++m) {
+    std::size_t home = block.resources;
+    Units most = 0;
+    for (std::size_t k = 0; k < block.resources; ++k)
+      if (block.demand(m)[k] > most) {
+        most = block.demand(m)[k];
+        home = k;
+      }
+    home_of_[m] = static_cast<std::uint32_t>(home);
+    demand_at_home_[m] = static_cast<double>(most);
+  }
+}
+
+template <std::size_t Words>
 void AntichainBound<Words>::set_rates(const Block& block) {
   rates_.resize(block.modes.size());
   for (std::size_t i = 0; i < block.size; ++i)
     for (std::size_t m = block.mode_offsets[i]; m < block.mode_offsets[i + 1]; ++m)
       rates_[m] = prices_[i] / static_cast<double>(block.modes[m].duration);
+}
+
+// The most that chains from `chain` on can still earn: one operator each, and of every resource no more than is left.
+// Every mode is charged to the resource of which it demands the largest share, its home; what modes of one home earn
+// together is at most what is left there times the best rate per unit.
+template <std::size_t Words>
+double AntichainBound<Words>::still(const Block& block, std::size_t chain) const {
+  const std::size_t homes = block.resources + 1;
+  const Home* home = homes_.data() + chain * homes;
+  double sum = home[block.resources].sum;
+  for (std::size_t k = 0; k < block.resources; ++k)
+    sum += std::min(home[k].sum, home[k].per_unit * static_cast<double>(left_[k]));
+  return std::min(sum, suffix_[chain]);
 }
 
 template <std::size_t Words>
@@ -67,8 +101,9 @@ void AntichainBound<Words>::search(const Block& block, std::size_t chain, const 
     best_earned_ = earned;
     best_ = chosen_;
   }
-  if (chain + 1 == suffix_.size() || earned + suffix_[chain] <= best_earned_ + kTiny) return;
-  if (++steps_ > kMostSteps) {
+  if (chain + 1 == suffix_.size() || cut_short_ || best_earned_ >= ceiling_) return;
+  if (earned + still(block, chain) <= best_earned_ + kTiny) return;
+  if (++steps_ > most_steps_) {
     cut_short_ = true;
     return;
   }
@@ -93,30 +128,51 @@ void AntichainBound<Words>::search(const Block& block, std::size_t chain, const 
 }
 
 template <std::size_t Words>
-double AntichainBound<Words>::price(const Block& block, const OpSet<Words>& candidates) {
+double AntichainBound<Words>::price(const Block& block, const OpSet<Words>& candidates, double floor, double ceiling,
+                                    std::uint64_t most_steps) {
   const std::size_t chains = chain_offsets_.size() - 1;
+  const std::size_t homes = block.resources + 1;
   best_rate_.assign(block.size, 0);
-  candidates.for_each([&](std::size_t i) {
-    for (std::size_t m = block.mode_offsets[i]; m < block.mode_offsets[i + 1]; ++m) {
-      bool fits = true;
-      for (std::size_t k = 0; k < block.resources && fits; ++k) fits = block.demand(m)[k] <= left_[k];
-      if (fits) best_rate_[i] = std::max(best_rate_[i], rates_[m]);
-    }
-  });
   suffix_.assign(chains + 1, 0);
+  homes_.assign((chains + 1) * homes, {});
+  chain_best_.resize(homes);
   for (std::size_t c = chains; c-- > 0;) {
+    std::ranges::fill(chain_best_, 0);
+    Home* home = homes_.data() + c * homes;
+    std::copy_n(home + homes, homes, home);
     double most = 0;
-    for (std::uint32_t at = chain_offsets_[c]; at < chain_offsets_[c + 1]; ++at)
-      most = std::max(most, best_rate_[chain_members_[at]]);
+    for (std::uint32_t at = chain_offsets_[c]; at < chain_offsets_[c + 1]; ++at) {
+      const std::uint32_t op = chain_members_[at];
+      if (!candidates.contains(op)) continue;
+      for (std::size_t m = block.mode_offsets[op]; m < block.mode_offsets[op + 1]; ++m) {
+        if (rates_[m] <= best_rate_[op] && rates_[m] <= chain_best_[home_of_[m]] &&
+            rates_[m] <= home[home_of_[m]].per_unit * demand_at_home_[m])
+          continue;
+        bool fits = true;
+        for (std::size_t k = 0; k < block.resources && fits; ++k) fits = block.demand(m)[k] <= left_[k];
+        if (!fits) continue;
+        best_rate_[op] = std::max(best_rate_[op], rates_[m]);
+        double& best = chain_best_[home_of_[m]];
+        best = std::max(best, rates_[m]);
+        if (demand_at_home_[m] > 0)
+          home[home_of_[m]].per_unit = std::max(home[home_of_[m]].per_unit, rates_[m] / demand_at_home_[m]);
+      }
+      most = std::max(most, best_rate_[op]);
+    }
     suffix_[c] = suffix_[c + 1] + most;
+    for (std::size_t h = 0; h < homes; ++h) home[h].sum += chain_best_[h];
   }
   best_.clear();
   chosen_.clear();
-  best_earned_ = 0;
+  best_earned_ = floor;
+  ceiling_ = ceiling;
   steps_ = 0;
+  most_steps_ = most_steps;
   cut_short_ = false;
+  const double most = still(block, 0);
+  if (most <= floor) return floor;
   search(block, 0, candidates, 0);
-  return cut_short_ ? suffix_[0] : best_earned_;
+  return cut_short_ ? most : best_earned_;
 }
 
 // Brings column_ (in the rows' space, direction_ = inverse · column_) into the basis.
@@ -153,6 +209,7 @@ double AntichainBound<Words>::solve(const Block& block, double enough, Stop& sto
   const std::size_t n = block.size;
   pivots_ = 0;
   cover_by_chains(block);
+  set_homes(block);
   // The first basis: every operator alone in its fastest mode.
   inverse_.assign(n * n, 0);
   level_.assign(n, 0);
@@ -189,16 +246,17 @@ double AntichainBound<Words>::solve(const Block& block, double enough, Stop& sto
     for (double& price : prices_) price = std::max(0.0, price);
     set_rates(block);
     left_.assign(block.resources, kCapacityUnits);
-    const double earned = price(block, all);
+    // Any set that earns more than one a tick will do for a pivot; only when there is none the prices are a worth.
+    double earned = price(block, all, kEnough, kInfinity, kFewSteps);
+    if (best_.empty() && cut_short_) earned = price(block, all, kEnough, kInfinity, kMostSteps);
+    const bool last = best_.empty() || !stop.spend(1 + steps_ / 256) || round + 1 == most_pivots;
     const double total = std::accumulate(prices_.begin(), prices_.end(), 0.0);
     const double divisor = std::max(1.0, earned) * (1 + 1e-12);
     if (total / divisor > best) {
       best = total / divisor;
       for (std::size_t i = 0; i < n; ++i) worth_[i] = prices_[i] / divisor;
     }
-    if (earned <= kEnough || best >= enough || best_.empty()) break;
-    if (best_earned_ <= kEnough) break;  // cut short, and no better set at hand
-    if (!stop.spend(1 + steps_ / 64)) break;
+    if (last || best >= enough) break;
     for (std::size_t r = 0; r < n; ++r) {
       double sum = 0;
       for (const Choice& choice : best_)
@@ -216,11 +274,12 @@ template <std::size_t Words>
 bool AntichainBound<Words>::lift(const Block& block, Stop& stop) {
   for (std::size_t i = 0; i < block.size; ++i)
     for (std::size_t m = block.mode_offsets[i]; m < block.mode_offsets[i + 1]; ++m) {
-      if (!stop.spend(1 + steps_ / 64)) return false;
       left_.assign(block.resources, kCapacityUnits);
       for (std::size_t k = 0; k < block.resources; ++k) left_[k] -= block.demand(m)[k];
-      const double company = price(block, beside_[i]);
+      // Company that leaves nothing ends the search at once.
+      const double company = price(block, beside_[i], 0, 1 - rates_[m] - 1e-9, kFewSteps);
       rates_[m] = std::max(rates_[m], 1 - company - 1e-12);
+      if (!stop.spend(1 + steps_ / 256)) return false;
     }
   return true;
 }

@@ -47,9 +47,13 @@ class AntichainBound {
 
  private:
   void cover_by_chains(const Block& block);
-  // The set that earns most at rates_ within `candidates` and `left_` of the capacities. Returns what it earns, an
-  // upper bound of that when the search was cut short.
-  double price(const Block& block, const OpSet<Words>& candidates);
+  void set_homes(const Block& block);
+  // The set that earns most at rates_, above `floor`, within `candidates` and `left_` of the capacities, into best_.
+  // Returns what it earns, or `floor` if there is none; an upper bound of that when `most_steps` did not suffice. Stops
+  // at a set that earns `ceiling`.
+  double price(const Block& block, const OpSet<Words>& candidates, double floor, double ceiling,
+               std::uint64_t most_steps);
+  double still(const Block& block, std::size_t chain) const;
   void search(const Block& block, std::size_t chain, const OpSet<Words>& candidates, double earned);
   void set_rates(const Block& block);
   void pivot(std::size_t entering_cost, std::size_t n);
@@ -60,13 +64,21 @@ class AntichainBound {
 
   std::vector<std::uint32_t> chain_members_, chain_offsets_;
   std::vector<OpSet<Words>> beside_;  // incomparable operators
-  std::vector<double> suffix_;        // most that chains from this one on can earn
+  std::vector<double> suffix_;        // most that chains from this one on can earn, one operator each
+  struct Home {
+    double sum = 0;       // most that they can earn in modes of this home
+    double per_unit = 0;  // best rate per unit of it
+  };
+  std::vector<Home> homes_;  // per chain and resource; the last one is for modes that demand nothing
+  std::vector<std::uint32_t> home_of_;
+  std::vector<double> demand_at_home_, chain_best_;
   std::vector<double> best_rate_;     // per operator
   std::vector<double> rates_;         // per mode
   std::vector<double> worth_;
   std::vector<Units> left_;
   std::vector<Choice> chosen_, best_;
-  double best_earned_ = 0;
+  double best_earned_ = 0, ceiling_ = 0;
+  std::uint64_t most_steps_ = 0;
   std::uint64_t steps_ = 0;
   bool cut_short_ = false;
 

@@ -9,8 +9,9 @@ namespace {
 
 // A search for the best set looks at most at this many partial sets: a few where any good one will do, more where a proof
 // that there is none is wanted.
-constexpr std::uint64_t kFewSteps = 2'000;
-constexpr std::uint64_t kMostSteps = 50'000;
+constexpr std::uint64_t kFewSteps = 500;
+constexpr std::uint64_t kLiftSteps = 60;
+constexpr std::uint64_t kMostSteps = 5'000;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Prices are good enough when no set earns more than this a tick.
 constexpr double kEnough = 1 + 1e-7;
@@ -277,7 +278,7 @@ bool AntichainBound<Words>::lift(const Block& block, Stop& stop) {
       left_.assign(block.resources, kCapacityUnits);
       for (std::size_t k = 0; k < block.resources; ++k) left_[k] -= block.demand(m)[k];
       // Company that leaves nothing ends the search at once.
-      const double company = price(block, beside_[i], 0, 1 - rates_[m] - 1e-9, kFewSteps);
+      const double company = price(block, beside_[i], 0, 1 - rates_[m] - 1e-9, kLiftSteps);
       rates_[m] = std::max(rates_[m], 1 - company - 1e-12);
       if (!stop.spend(1 + steps_ / 256)) return false;
     }

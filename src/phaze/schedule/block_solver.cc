@@ -137,7 +137,7 @@ void BlockSolver::close_gap(Engine<Words>& engine, const Block& block, Stop& sto
     }
     current = &restricted;
     result.lower_bound = std::min(result.schedule.makespan, std::max(result.lower_bound, bounds_.compute(*current)));
-    if (round >= 4 || stop.reached()) {
+    if (round >= 1 || stop.reached()) {
       engine.antichains.solve(*current, limit_of(result), stop);
       engine.antichains.lift(*current, stop);
       break;
@@ -153,21 +153,62 @@ void BlockSolver::close_gap(Engine<Words>& engine, const Block& block, Stop& sto
   if (result.schedule.makespan < known) name_modes_of(block, *current, result.schedule);
 }
 
+// Some blocks are easier from the end. The first passes try both directions; the better one goes on.
 template <std::size_t Words>
 void BlockSolver::search(Engine<Words>& engine, const Block& block, Stop& stop, BlockResult& result,
                          Statistics& statistics) {
-  for (std::size_t width = kFirstWidth; width <= kWidest; width *= kWiden) {
-    const PassResult pass = engine.search.pass(block, worths_, width, result.lower_bound, result.schedule, stop);
+  bool backwards = false;
+  const auto run = [&](std::size_t width) {
+    const Block& directed = backwards ? reversed_ : block;
+    if (backwards) {
+      found_ = result.schedule;
+      mirror(reversed_, found_);
+    }
+    BlockSchedule& schedule = backwards ? found_ : result.schedule;
+    const Ticks known = schedule.makespan;
+    const PassResult pass = engine.search.pass(directed, backwards ? reversed_worths_ : worths_, width,
+                                               result.lower_bound, schedule, stop);
+    if (backwards && schedule.makespan < known) {
+      mirror(block, schedule);
+      std::swap(result.schedule, schedule);
+    }
     ++statistics.passes;
     statistics.states += pass.states;
     if (pass.complete || closed(result)) {
       result.optimal = true;
       ++statistics.closed_by_search;
-      return;
+    } else {
+      const double cut = std::min(pass.least_cut, limit_of(result));
+      result.lower_bound = std::max(result.lower_bound, whole_ticks(cut));
     }
-    const double cut = std::min(pass.least_cut, limit_of(result));
-    result.lower_bound = std::max(result.lower_bound, whole_ticks(cut));
-    if (pass.stopped) return;
+    return pass;
+  };
+  PassResult pass = run(kFirstWidth);
+  if (result.optimal || pass.stopped) return;
+  const Ticks forwards = result.schedule.makespan;
+  const double forwards_cut = pass.least_cut;
+  reverse(block, reversed_);
+  reverse_worths(block);
+  backwards = true;
+  pass = run(kFirstWidth);
+  if (result.optimal || pass.stopped) return;
+  backwards = result.schedule.makespan < forwards && pass.least_cut > forwards_cut;
+  for (std::size_t width = kFirstWidth * kWiden; width <= kWidest; width *= kWiden) {
+    pass = run(width);
+    if (result.optimal || pass.stopped) return;
+  }
+}
+
+void BlockSolver::reverse_worths(const Block& block) {
+  reversed_worths_.resize(worths_.size());
+  for (std::size_t v = 0; v < worths_.size(); ++v) {
+    SearchWorth& mirrored = reversed_worths_[v];
+    mirrored.least.assign(worths_[v].least.rbegin(), worths_[v].least.rend());
+    mirrored.shareable.assign(worths_[v].shareable.rbegin(), worths_[v].shareable.rend());
+    mirrored.rates.clear();
+    for (std::size_t i = block.size; i-- > 0;)
+      mirrored.rates.insert(mirrored.rates.end(), worths_[v].rates.begin() + block.mode_offsets[i],
+                            worths_[v].rates.begin() + block.mode_offsets[i + 1]);
   }
 }
 

@@ -50,6 +50,7 @@ class BlockSolver {
   template <std::size_t Words>
   void search(Engine<Words>& engine, const Block& block, Stop& stop, BlockResult& result, Statistics& statistics);
   void set_worths(const Block& block, std::span<const double> rates);
+  void reverse_worths(const Block& block);
 
   SimpleBounds bounds_;
   ListScheduler lists_;

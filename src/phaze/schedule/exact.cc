@@ -8,6 +8,7 @@ namespace {
 
 constexpr Ticks kNever = std::numeric_limits<Ticks>::max();
 constexpr std::size_t kFirstSlots = 128;
+constexpr std::uint32_t kMostCompared = 32;
 
 }  // namespace
 
@@ -227,33 +228,53 @@ bool LayeredSearch<Words>::dominates(const State& a, const State& b) const {
   return true;
 }
 
-// Adds the state to the next layer unless one there dominates it; kills those that it dominates.
+// Adds the state to the next layer unless one there dominates it; kills those that it dominates. Many modes make many
+// states of one set, so a state is compared with the latest few of them only, and with its twins, which differ in what is
+// barred at most. What is not compared is merely not dropped.
 template <std::size_t Words>
 bool LayeredSearch<Words>::insert(State& state) {
   if ((next_.states.size() + 1) * 2 > table_.size()) rehash(table_.size() * 4);
-  const std::size_t slot = state.placed.hash() & (table_.size() - 1);
-  for (std::uint32_t at = table_[slot]; at != 0;) {
-    State& other = next_.states[at - 1];
-    if (!other.dead && other.placed == state.placed) {
-      if (dominates(other, state)) return false;
-      if (dominates(state, other)) other.dead = true;
-    }
-    at = other.next_same;
+  std::uint64_t twin = mix(state.placed.hash() ^ static_cast<std::uint64_t>(state.time));
+  std::uint64_t sum = 0;  // whatever the order of what is running
+  for (std::uint32_t r = 0; r < state.running_count; ++r) {
+    const Running& running = next_.running[state.running_begin + r];
+    sum += mix(static_cast<std::uint64_t>(running.finish) ^ mix(running.mode));
   }
-  state.next_same = table_[slot];
+  state.twin_hash = mix(twin ^ sum);
+  const std::size_t mask = table_.size() - 1;
+  std::uint32_t& twins = twin_table_[state.twin_hash & mask];
+  for (std::uint32_t at = twins; at != 0; at = next_.states[at - 1].next_twin) {
+    State& other = next_.states[at - 1];
+    if (other.dead || other.twin_hash != state.twin_hash || other.placed != state.placed) continue;
+    if (dominates(other, state)) return false;
+  }
+  std::uint32_t& same = table_[state.placed.hash() & mask];
+  std::uint32_t compared = 0;
+  for (std::uint32_t at = same; at != 0 && compared < kMostCompared; at = next_.states[at - 1].next_same) {
+    State& other = next_.states[at - 1];
+    if (other.dead || other.placed != state.placed) continue;
+    if (dominates(other, state)) return false;
+    if (dominates(state, other)) other.dead = true;
+    ++compared;
+  }
+  state.next_same = same;
+  state.next_twin = twins;
   next_.states.push_back(state);
-  table_[slot] = static_cast<std::uint32_t>(next_.states.size());
+  same = twins = static_cast<std::uint32_t>(next_.states.size());
   return true;
 }
 
 template <std::size_t Words>
 void LayeredSearch<Words>::rehash(std::size_t slots) {
   table_.assign(slots, 0);
+  twin_table_.assign(slots, 0);
   for (std::size_t i = 0; i < next_.states.size(); ++i) {
     State& state = next_.states[i];
-    std::uint32_t& head = table_[state.placed.hash() & (slots - 1)];
-    state.next_same = head;
-    head = static_cast<std::uint32_t>(i + 1);
+    std::uint32_t& same = table_[state.placed.hash() & (slots - 1)];
+    std::uint32_t& twins = twin_table_[state.twin_hash & (slots - 1)];
+    state.next_same = same;
+    state.next_twin = twins;
+    same = twins = static_cast<std::uint32_t>(i + 1);
   }
 }
 

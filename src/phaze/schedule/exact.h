@@ -84,7 +84,9 @@ class LayeredSearch {
     std::uint32_t step = 0;           // how it came about
     std::uint32_t running_begin = 0;  // into the layer's running list
     std::uint32_t running_count = 0;
-    std::uint32_t next_same = 0;  // next state of the layer with the same hash, plus one
+    std::uint32_t next_same = 0;  // next state of the layer in the same slot of table_, plus one
+    std::uint32_t next_twin = 0;  // the same for twin_table_
+    std::uint64_t twin_hash = 0;  // of all but what is barred
     bool dead = false;
   };
   struct Step {
@@ -120,7 +122,8 @@ class LayeredSearch {
   std::size_t placed_count_ = 0;
   Layer now_, next_;
   std::vector<Step> steps_;
-  std::vector<std::uint32_t> table_;
+  std::vector<std::uint32_t> table_;       // by the set of operators placed
+  std::vector<std::uint32_t> twin_table_;  // by the time and what is running, too
   std::vector<std::uint32_t> kept_;
   std::vector<std::pair<Ticks, std::uint32_t>> by_finish_;
   struct Candidate {

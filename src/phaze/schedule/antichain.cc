@@ -7,8 +7,8 @@
 namespace phaze::schedule {
 namespace {
 
-// A search for the best set looks at most at this many partial sets: a few where any good one will do, more where a proof
-// that there is none is wanted.
+// A search for the best set looks at most at this many partial sets: a few where any good one will do, more where a
+// proof that there is none is wanted.
 constexpr std::uint64_t kFewSteps = 500;
 constexpr std::uint64_t kLiftSteps = 60;
 constexpr std::uint64_t kMostSteps = 5'000;
@@ -239,8 +239,10 @@ double AntichainBound<Words>::solve(const Block& block, double enough, Stop& sto
         negative = i;
       }
     if (negative < n) {
-      // Worth cannot be negative: more of this operator may be done than is needed.
-      for (std::size_t r = 0; r < n; ++r) direction_[r] = -inverse_[r * n + negative];
+      // Worth cannot be negative: more of this operator may be done than is needed. Scaled like the other columns, so
+      // that rounding errors stay small beside one.
+      const double scale = -1 / static_cast<double>(block.fastest[negative]);
+      for (std::size_t r = 0; r < n; ++r) direction_[r] = inverse_[r * n + negative] * scale;
       pivot(0, n);
       continue;
     }

@@ -72,8 +72,8 @@ class AntichainBound {
   std::vector<Home> homes_;  // per chain and resource; the last one is for modes that demand nothing
   std::vector<std::uint32_t> home_of_;
   std::vector<double> demand_at_home_, chain_best_;
-  std::vector<double> best_rate_;     // per operator
-  std::vector<double> rates_;         // per mode
+  std::vector<double> best_rate_;  // per operator
+  std::vector<double> rates_;      // per mode
   std::vector<double> worth_;
   std::vector<Units> left_;
   std::vector<Choice> chosen_, best_;

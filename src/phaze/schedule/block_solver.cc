@@ -166,8 +166,8 @@ void BlockSolver::search(Engine<Words>& engine, const Block& block, Stop& stop, 
     }
     BlockSchedule& schedule = backwards ? found_ : result.schedule;
     const Ticks known = schedule.makespan;
-    const PassResult pass = engine.search.pass(directed, backwards ? reversed_worths_ : worths_, width,
-                                               result.lower_bound, schedule, stop);
+    const PassResult pass =
+        engine.search.pass(directed, backwards ? reversed_worths_ : worths_, width, result.lower_bound, schedule, stop);
     if (backwards && schedule.makespan < known) {
       mirror(block, schedule);
       std::swap(result.schedule, schedule);

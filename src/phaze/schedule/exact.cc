@@ -229,8 +229,8 @@ bool LayeredSearch<Words>::dominates(const State& a, const State& b) const {
 }
 
 // Adds the state to the next layer unless one there dominates it; kills those that it dominates. Many modes make many
-// states of one set, so a state is compared with the latest few of them only, and with its twins, which differ in what is
-// barred at most. What is not compared is merely not dropped.
+// states of one set, so a state is compared with the latest few of them only, and with its twins, which differ in what
+// is barred at most. What is not compared is merely not dropped.
 template <std::size_t Words>
 bool LayeredSearch<Words>::insert(State& state) {
   if ((next_.states.size() + 1) * 2 > table_.size()) rehash(table_.size() * 4);

@@ -9,7 +9,18 @@ namespace {
 
 class Enumeration {
  public:
-  explicit Enumeration(const Instance& instance) : instance_(instance), placed_(instance.size()) {}
+  explicit Enumeration(const Instance& instance)
+      : instance_(instance), placed_(instance.size()), behind_(instance.size(), 0) {
+    // As many rounds as the longest path can have edges.
+    for (std::size_t round = 0; round < instance.size(); ++round)
+      for (const Edge& edge : instance.edges) {
+        double fastest = instance.duration(edge.to, 0);
+        for (std::size_t m = 1; m < instance.mode_count(edge.to); ++m)
+          fastest = std::min(fastest, instance.duration(edge.to, m));
+        double& behind = behind_[edge.from.index()];
+        behind = std::max(behind, fastest + behind_[edge.to.index()]);
+      }
+  }
 
   double run() {
     place_next();
@@ -36,26 +47,29 @@ class Enumeration {
   // Nothing is overdrawn if `op` runs from `start` on: demand can only rise at its start and at starts within it.
   bool fits(std::size_t op, std::size_t mode, double start) const {
     const double finish = start + instance_.duration(OpId(op), mode);
-    std::vector<double> moments = {start};
-    for (const Run& run : placed_)
-      if (run.placed && run.start > start && run.start < finish) moments.push_back(run.start);
-    for (const double moment : moments)
+    const auto overdrawn_at = [&](double moment) {
       for (std::size_t k = 0; k < instance_.resources.size(); ++k) {
         double held = instance_.demand(OpId(op), mode)[k];
         for (std::size_t j = 0; j < placed_.size(); ++j)
           if (placed_[j].placed && placed_[j].start <= moment && placed_[j].finish > moment)
             held += instance_.demand(OpId(j), placed_[j].mode)[k];
-        if (held > instance_.resources[k].capacity * (1 + kCapacityTolerance)) return false;
+        if (held > instance_.resources[k].capacity * (1 + kCapacityTolerance)) return true;
       }
+      return false;
+    };
+    if (overdrawn_at(start)) return false;
+    for (const Run& run : placed_)
+      if (run.placed && run.start > start && run.start < finish && overdrawn_at(run.start)) return false;
     return true;
   }
 
   void place_next() {
     bool complete = true;
     double makespan = 0;
-    for (const Run& run : placed_) {
-      complete = complete && run.placed;
-      makespan = std::max(makespan, run.finish);
+    for (std::size_t op = 0; op < placed_.size(); ++op) {
+      complete = complete && placed_[op].placed;
+      // What is placed cannot end before the longest path behind it has been run.
+      if (placed_[op].placed) makespan = std::max(makespan, placed_[op].finish + behind_[op]);
     }
     if (makespan >= best_) return;
     if (complete) {
@@ -81,6 +95,7 @@ class Enumeration {
 
   const Instance& instance_;
   std::vector<Run> placed_;
+  std::vector<double> behind_;
   double best_ = std::numeric_limits<double>::infinity();
 };
 

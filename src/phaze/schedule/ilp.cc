@@ -19,6 +19,8 @@ using Term = Milp::Term;
 constexpr double kHorizon = 1000;
 // Claims of the engine are compared with this relative tolerance.
 constexpr double kAgreement = 1e-6;
+// With more sets of operators to look after than this, a resource is modelled as a flow.
+constexpr std::size_t kMostCrowds = 4000;
 
 // The program over one instance, with what is needed to read an answer.
 class Formulation {
@@ -214,6 +216,47 @@ class Formulation {
     return exclusive_[op][mode] ? 0 : share(op, mode, k);
   }
 
+  // Intervals that overlap pairwise have a moment in common, so a capacity holds if it holds for every set of operators
+  // no two of which are ordered. One row per set of three or more that could be too much; false if there are too many.
+  bool add_crowds(std::size_t k, const std::vector<double>& most) {
+    std::vector<std::vector<std::size_t>> crowds;
+    std::vector<std::size_t> members;
+    const auto grow = [&](const auto& self, std::size_t from, double demand) -> bool {
+      if (members.size() >= 3 && demand > 1 + kCapacityTolerance) {
+        if (crowds.size() == kMostCrowds) return false;
+        crowds.push_back(members);
+      }
+      for (std::size_t i = from; i < instance_.size(); ++i) {
+        if (most[i] == 0) continue;
+        bool beside_all = true;
+        for (const std::size_t other : members) beside_all = beside_all && incomparable(i, other);
+        if (!beside_all) continue;
+        members.push_back(i);
+        const bool go_on = self(self, i + 1, demand + most[i]);
+        members.pop_back();
+        if (!go_on) return false;
+      }
+      return true;
+    };
+    if (!grow(grow, 0, 0)) return false;
+    for (const auto& crowd : crowds) {
+      double excess = -1;
+      std::vector<Term> row;
+      for (const std::size_t i : crowd) {
+        excess += most[i];
+        for (std::size_t m = 0; m < modes_[i].size(); ++m)
+          if (flowing(i, m, k) > 0) row.push_back({modes_[i][m], flowing(i, m, k)});
+      }
+      for (std::size_t a = 0; a < crowd.size(); ++a)
+        for (std::size_t b = a + 1; b < crowd.size(); ++b) {
+          row.push_back({first(crowd[a], crowd[b]), -excess});
+          row.push_back({first(crowd[b], crowd[a]), -excess});
+        }
+      program_.at_most(row, 1 + kCapacityTolerance);
+    }
+    return true;
+  }
+
   void add_flow(std::size_t k) {
     const std::size_t n = instance_.size();
     std::vector<double> most(n, 0);
@@ -227,6 +270,7 @@ class Formulation {
       together += most[i];
     }
     if (all_collide || together <= 1 + kCapacityTolerance) return;
+    if (add_crowds(k, most)) return;
     std::vector<std::vector<Term>> in(n), out(n);
     std::vector<Term> source;
     for (std::size_t i = 0; i < n; ++i) {

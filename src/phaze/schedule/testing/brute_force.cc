@@ -63,6 +63,27 @@ class Enumeration {
     return true;
   }
 
+  // No resource can do its work in less time than this: chosen modes where chosen, the thriftiest ones elsewhere.
+  double least_work() const {
+    double most = 0;
+    for (std::size_t k = 0; k < instance_.resources.size(); ++k) {
+      if (instance_.resources[k].capacity <= 0) continue;
+      double work = 0;
+      for (std::size_t op = 0; op < placed_.size(); ++op) {
+        const auto needs = [&](std::size_t mode) {
+          return instance_.duration(OpId(op), mode) * instance_.demand(OpId(op), mode)[k];
+        };
+        double least = needs(placed_[op].mode);
+        for (std::size_t mode = 0; mode < instance_.mode_count(OpId(op)) && !placed_[op].placed; ++mode)
+          least = std::min(least, needs(mode));
+        work += least;
+      }
+      most = std::max(most, work / instance_.resources[k].capacity);
+    }
+    // A hair less, so that rounding cannot cut off an optimum.
+    return most * (1 - 1e-12);
+  }
+
   void place_next() {
     bool complete = true;
     double makespan = 0;
@@ -71,7 +92,7 @@ class Enumeration {
       // What is placed cannot end before the longest path behind it has been run.
       if (placed_[op].placed) makespan = std::max(makespan, placed_[op].finish + behind_[op]);
     }
-    if (makespan >= best_) return;
+    if (makespan >= best_ || least_work() >= best_) return;
     if (complete) {
       best_ = makespan;
       return;

@@ -39,7 +39,8 @@ std::string readable_seconds(double seconds) {
     const char* name;
   };
   for (const Unit& unit : {Unit{1, "s"}, Unit{1e-3, "ms"}, Unit{1e-6, "us"}})
-    if (seconds >= unit.size) return fmt::format("{:.4g} {}", seconds / unit.size, unit.name);
+    // Sums of durations may fall a rounding error short of a round number.
+    if (seconds >= unit.size * (1 - 1e-9)) return fmt::format("{:.4g} {}", seconds / unit.size, unit.name);
   return seconds > 0 ? fmt::format("{:.4g} ns", seconds / 1e-9) : "0 s";
 }
 

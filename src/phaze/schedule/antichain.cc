@@ -217,7 +217,10 @@ double AntichainBound<Words>::solve(const Block& block, double enough, Stop& sto
   cost_.assign(n, 1);
   for (std::size_t i = 0; i < n; ++i) {
     inverse_[i * n + i] = static_cast<double>(block.fastest[i]);
-    level_[i] = static_cast<double>(block.fastest[i]);
+    // A little more than the whole of each operator, differently for each: ties between basic solutions would make the
+    // simplex go round in circles. Prices are a worth whatever the right-hand sides are.
+    const double nudge = 1e-7 * static_cast<double>(mix(i) >> 11U) * 0x1p-53;
+    level_[i] = static_cast<double>(block.fastest[i]) * (1 + nudge);
   }
   OpSet<Words> all;
   for (std::size_t i = 0; i < n; ++i) all.insert(i);

@@ -11,7 +11,9 @@ namespace {
 // proof that there is none is wanted.
 constexpr std::uint64_t kFewSteps = 500;
 constexpr std::uint64_t kLiftSteps = 60;
-constexpr std::uint64_t kMostSteps = 5'000;
+constexpr std::uint64_t kMostSteps = 10'000;
+constexpr std::uint64_t kMostStepsOfLargeBlocks = 50'000;
+constexpr std::size_t kRentRounds = 8;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Prices are good enough when no set earns more than this a tick.
 constexpr double kEnough = 1 + 1e-7;
@@ -58,20 +60,11 @@ void AntichainBound<Words>::cover_by_chains(const Block& block) {
 }
 
 template <std::size_t Words>
-void AntichainBound<Words>::set_homes(const Block& block) {
-  home_of_.resize(block.modes.size());
-  demand_at_home_.resize(block.modes.size());
-  for (std::size_t m = 0; m < block.modes.size(); ++m) {
-    std::size_t home = block.resources;
-    Units most = 0;
-    for (std::size_t k = 0; k < block.resources; ++k)
-      if (block.demand(m)[k] > most) {
-        most = block.demand(m)[k];
-        home = k;
-      }
-    home_of_[m] = static_cast<std::uint32_t>(home);
-    demand_at_home_[m] = static_cast<double>(most);
-  }
+void AntichainBound<Words>::set_shares(const Block& block) {
+  shares_.resize(block.demands.size());
+  for (std::size_t i = 0; i < shares_.size(); ++i)
+    shares_[i] = static_cast<double>(block.demands[i]) / static_cast<double>(kCapacityUnits);
+  rents_.assign(block.resources, 0);
 }
 
 template <std::size_t Words>
@@ -82,17 +75,77 @@ void AntichainBound<Words>::set_rates(const Block& block) {
       rates_[m] = prices_[i] / static_cast<double>(block.modes[m].duration);
 }
 
-// The most that chains from `chain` on can still earn: one operator each, and of every resource no more than is left.
-// Every mode is charged to the resource of which it demands the largest share, its home; what modes of one home earn
-// together is at most what is left there times the best rate per unit.
+// The most that chains from `chain` on can still earn. One operator each gives the sum of the chains' best rates. If
+// modes pay rent for what they hold, at any prices, they earn what they pay, at most the rent of all that is left, and
+// what remains to them (Lagrange).
 template <std::size_t Words>
 double AntichainBound<Words>::still(const Block& block, std::size_t chain) const {
-  const std::size_t homes = block.resources + 1;
-  const Home* home = homes_.data() + chain * homes;
-  double sum = home[block.resources].sum;
+  double rent = after_rent_[chain];
   for (std::size_t k = 0; k < block.resources; ++k)
-    sum += std::min(home[k].sum, home[k].per_unit * static_cast<double>(left_[k]));
-  return std::min(sum, suffix_[chain]);
+    rent += rents_[k] * static_cast<double>(left_[k]) / static_cast<double>(kCapacityUnits);
+  return std::min(rent, suffix_[chain]);
+}
+
+// Sets after_rent_ for the present rents and returns the bound on everything. `taken_` becomes what the chains would
+// hold if each took what pays best.
+template <std::size_t Words>
+double AntichainBound<Words>::charge_rent(const Block& block, const OpSet<Words>& candidates) {
+  const std::size_t chains = chain_offsets_.size() - 1;
+  const std::size_t resources = block.resources;
+  after_rent_.assign(chains + 1, 0);
+  taken_.assign(resources, 0);
+  for (std::size_t c = chains; c-- > 0;) {
+    double most = 0;
+    std::size_t taker = block.modes.size();
+    for (std::uint32_t at = chain_offsets_[c]; at < chain_offsets_[c + 1]; ++at) {
+      const std::uint32_t op = chain_members_[at];
+      if (!candidates.contains(op) || best_rate_[op] <= most) continue;
+      for (std::size_t m = block.mode_offsets[op]; m < block.mode_offsets[op + 1]; ++m) {
+        if (rates_[m] <= most) continue;
+        double remains = rates_[m];
+        for (std::size_t k = 0; k < resources; ++k) remains -= rents_[k] * shares_[m * resources + k];
+        if (remains <= most) continue;
+        most = remains;
+        taker = m;
+      }
+    }
+    after_rent_[c] = after_rent_[c + 1] + most;
+    if (taker < block.modes.size())
+      for (std::size_t k = 0; k < resources; ++k) taken_[k] += shares_[taker * resources + k];
+  }
+  double bound = after_rent_[0];
+  for (std::size_t k = 0; k < resources; ++k)
+    bound += rents_[k] * static_cast<double>(left_[k]) / static_cast<double>(kCapacityUnits);
+  return bound;
+}
+
+// Looks for rents that make the bound low, by subgradients from the rents of the last search.
+template <std::size_t Words>
+void AntichainBound<Words>::settle_rents(const Block& block, const OpSet<Words>& candidates, double target,
+                                         std::size_t rounds) {
+  double bound = charge_rent(block, candidates);
+  best_rents_ = rents_;
+  double best = bound;
+  double pace = 1;
+  for (std::size_t round = 0; round < rounds && best > target; ++round) {
+    double length = 0;
+    for (std::size_t k = 0; k < block.resources; ++k) {
+      taken_[k] -= static_cast<double>(left_[k]) / static_cast<double>(kCapacityUnits);
+      if (rents_[k] > 0 || taken_[k] > 0) length += taken_[k] * taken_[k];
+    }
+    if (length < kTiny) break;
+    const double step = pace * (bound - target) / length;
+    for (std::size_t k = 0; k < block.resources; ++k) rents_[k] = std::max(0.0, rents_[k] + step * taken_[k]);
+    bound = charge_rent(block, candidates);
+    if (bound < best) {
+      best = bound;
+      best_rents_ = rents_;
+    } else {
+      pace *= 0.6;
+    }
+  }
+  rents_ = best_rents_;
+  charge_rent(block, candidates);
 }
 
 template <std::size_t Words>
@@ -130,39 +183,26 @@ void AntichainBound<Words>::search(const Block& block, std::size_t chain, const 
 
 template <std::size_t Words>
 double AntichainBound<Words>::price(const Block& block, const OpSet<Words>& candidates, double floor, double ceiling,
-                                    std::uint64_t most_steps) {
+                                    std::uint64_t most_steps, std::size_t rent_rounds) {
   const std::size_t chains = chain_offsets_.size() - 1;
-  const std::size_t homes = block.resources + 1;
   best_rate_.assign(block.size, 0);
   suffix_.assign(chains + 1, 0);
-  homes_.assign((chains + 1) * homes, {});
-  chain_best_.resize(homes);
   for (std::size_t c = chains; c-- > 0;) {
-    std::ranges::fill(chain_best_, 0);
-    Home* home = homes_.data() + c * homes;
-    std::copy_n(home + homes, homes, home);
     double most = 0;
     for (std::uint32_t at = chain_offsets_[c]; at < chain_offsets_[c + 1]; ++at) {
       const std::uint32_t op = chain_members_[at];
       if (!candidates.contains(op)) continue;
       for (std::size_t m = block.mode_offsets[op]; m < block.mode_offsets[op + 1]; ++m) {
-        if (rates_[m] <= best_rate_[op] && rates_[m] <= chain_best_[home_of_[m]] &&
-            rates_[m] <= home[home_of_[m]].per_unit * demand_at_home_[m])
-          continue;
+        if (rates_[m] <= best_rate_[op]) continue;
         bool fits = true;
         for (std::size_t k = 0; k < block.resources && fits; ++k) fits = block.demand(m)[k] <= left_[k];
-        if (!fits) continue;
-        best_rate_[op] = std::max(best_rate_[op], rates_[m]);
-        double& best = chain_best_[home_of_[m]];
-        best = std::max(best, rates_[m]);
-        if (demand_at_home_[m] > 0)
-          home[home_of_[m]].per_unit = std::max(home[home_of_[m]].per_unit, rates_[m] / demand_at_home_[m]);
+        if (fits) best_rate_[op] = rates_[m];
       }
       most = std::max(most, best_rate_[op]);
     }
     suffix_[c] = suffix_[c + 1] + most;
-    for (std::size_t h = 0; h < homes; ++h) home[h].sum += chain_best_[h];
   }
+  settle_rents(block, candidates, floor, rent_rounds);
   best_.clear();
   chosen_.clear();
   best_earned_ = floor;
@@ -210,7 +250,7 @@ double AntichainBound<Words>::solve(const Block& block, double enough, Stop& sto
   const std::size_t n = block.size;
   pivots_ = 0;
   cover_by_chains(block);
-  set_homes(block);
+  set_shares(block);
   // The first basis: every operator alone in its fastest mode.
   inverse_.assign(n * n, 0);
   level_.assign(n, 0);
@@ -253,8 +293,10 @@ double AntichainBound<Words>::solve(const Block& block, double enough, Stop& sto
     set_rates(block);
     left_.assign(block.resources, kCapacityUnits);
     // Any set that earns more than one a tick will do for a pivot; only when there is none the prices are a worth.
-    double earned = price(block, all, kEnough, kInfinity, kFewSteps);
-    if (best_.empty() && cut_short_) earned = price(block, all, kEnough, kInfinity, kMostSteps);
+    double earned = price(block, all, kEnough, kInfinity, kFewSteps, kRentRounds);
+    if (best_.empty() && cut_short_)
+      earned = price(block, all, kEnough, kInfinity, Words > 1 ? kMostStepsOfLargeBlocks : kMostSteps,
+                     Words > 1 ? 10 * kRentRounds : 2 * kRentRounds);
     const bool last = best_.empty() || !stop.spend(1 + steps_ / 256) || round + 1 == most_pivots;
     const double total = std::accumulate(prices_.begin(), prices_.end(), 0.0);
     const double divisor = std::max(1.0, earned) * (1 + 1e-12);
@@ -283,7 +325,7 @@ bool AntichainBound<Words>::lift(const Block& block, Stop& stop) {
       left_.assign(block.resources, kCapacityUnits);
       for (std::size_t k = 0; k < block.resources; ++k) left_[k] -= block.demand(m)[k];
       // Company that leaves nothing ends the search at once.
-      const double company = price(block, beside_[i], 0, 1 - rates_[m] - 1e-9, kLiftSteps);
+      const double company = price(block, beside_[i], 0, 1 - rates_[m] - 1e-9, kLiftSteps, 0);
       rates_[m] = std::max(rates_[m], 1 - company - 1e-12);
       if (!stop.spend(1 + steps_ / 256)) return false;
     }

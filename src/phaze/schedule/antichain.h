@@ -47,12 +47,14 @@ class AntichainBound {
 
  private:
   void cover_by_chains(const Block& block);
-  void set_homes(const Block& block);
+  void set_shares(const Block& block);
   // The set that earns most at rates_, above `floor`, within `candidates` and `left_` of the capacities, into best_.
   // Returns what it earns, or `floor` if there is none; an upper bound of that when `most_steps` did not suffice. Stops
   // at a set that earns `ceiling`.
   double price(const Block& block, const OpSet<Words>& candidates, double floor, double ceiling,
-               std::uint64_t most_steps);
+               std::uint64_t most_steps, std::size_t rent_rounds);
+  double charge_rent(const Block& block, const OpSet<Words>& candidates);
+  void settle_rents(const Block& block, const OpSet<Words>& candidates, double target, std::size_t rounds);
   double still(const Block& block, std::size_t chain) const;
   void search(const Block& block, std::size_t chain, const OpSet<Words>& candidates, double earned);
   void set_rates(const Block& block);
@@ -65,13 +67,9 @@ class AntichainBound {
   std::vector<std::uint32_t> chain_members_, chain_offsets_;
   std::vector<OpSet<Words>> beside_;  // incomparable operators
   std::vector<double> suffix_;        // most that chains from this one on can earn, one operator each
-  struct Home {
-    double sum = 0;       // most that they can earn in modes of this home
-    double per_unit = 0;  // best rate per unit of it
-  };
-  std::vector<Home> homes_;  // per chain and resource; the last one is for modes that demand nothing
-  std::vector<std::uint32_t> home_of_;
-  std::vector<double> demand_at_home_, chain_best_;
+  std::vector<double> after_rent_;    // what remains to them after rent
+  std::vector<double> shares_;        // demands as shares of the capacities
+  std::vector<double> rents_, best_rents_, taken_;
   std::vector<double> best_rate_;  // per operator
   std::vector<double> rates_;      // per mode
   std::vector<double> worth_;

@@ -119,6 +119,7 @@ int run(int argc, const char* const* argv) {
   add_estimate_command(app, session);
   add_calibrate_command(app, session);
   add_place_command(app, session);
+  add_simulate_command(app, session);
   add_completion_command(app, session);
   mention_common_options(app);
   try {

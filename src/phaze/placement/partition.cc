@@ -93,7 +93,8 @@ class Search {
 
   // Every load that a stage can have between what must be and what may be.
   std::vector<double> candidate_limits() {
-    if (ahead_ == 0) return {kNever};
+    // With one microbatch the slowest stage is no slower than the sum, which is all that counts.
+    if (ahead_ == 0) return {std::numeric_limits<double>::max()};
     const double high = limit();
     const double low = costs_.least_total() / static_cast<double>(p_) * (1 - 1e-9);
     std::vector<double> loads;

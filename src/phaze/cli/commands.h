@@ -16,6 +16,7 @@ void add_estimate_command(CLI::App& app, Session& session);
 void add_calibrate_command(CLI::App& app, Session& session);
 void add_schedule_command(CLI::App& app, Session& session);
 void add_place_command(CLI::App& app, Session& session);
+void add_simulate_command(CLI::App& app, Session& session);
 void add_completion_command(CLI::App& app, Session& session);
 
 }  // namespace phaze::cli

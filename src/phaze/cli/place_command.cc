@@ -3,6 +3,7 @@
 
 #include "phaze/cli/commands.h"
 #include "phaze/cli/flags.h"
+#include "phaze/cli/place_model.h"
 #include "phaze/cli/session.h"
 #include "phaze/placement/phaze2024/instance_file.h"
 #include "phaze/placement/phaze2024/solve.h"
@@ -12,6 +13,7 @@ namespace phaze::cli {
 namespace {
 
 struct PlaceOptions {
+  PlaceModelOptions model;
   std::string instance;
   std::size_t stage_limit = placement::phaze2024::kDefaultStageLimit;
 };
@@ -40,17 +42,27 @@ void add_place_command(CLI::App& app, Session& session) {
   place
       .add_option("--instance", options->instance,
                   "Layers and devices in the .json format of the 2024 tool (docs/placement.md)")
-      ->type_name("FILE")
-      ->required();
+      ->type_name("FILE");
   place
       .add_option("--stage-limit", options->stage_limit,
                   "Stages to consider in graphs with branches, 56 bytes each (default: 4194304)")
       ->type_name("N")
       ->check(positive_whole_number());
+  options->model.add_to(place);
   place.footer(
-      "Exit code 3 says that no plan fits; the answer says why.\n\nExample:\n"
+      "Exit code 3 says that no plan fits; the answer says why.\n\nExamples:\n"
+      "  phaze place gpt3-175b --chip a100-80g --devices 1024 --global-batch 1536 --top 5\n"
       "  phaze place --instance layers.json --json");
-  place.callback([options, &session] { place_instance(*options, session); });
+  place.callback([options, &place, &session] {
+    const bool given = !options->model.model.empty();
+    if (options->instance.empty() && !given)
+      return session.fail({"a MODEL or --instance is missing", "phaze place", "see 'phaze place --help'"});
+    if (!options->instance.empty() && given) return session.fail({"cannot stand beside a MODEL", "--instance"});
+    if (given && place.count("--global-batch") == 0)
+      return session.fail({"--global-batch is required", "phaze place", "see 'phaze place --help'"});
+    if (given) return place_model(options->model, session);
+    place_instance(*options, session);
+  });
 }
 
 }  // namespace phaze::cli

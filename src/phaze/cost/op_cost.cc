@@ -22,6 +22,9 @@ double graph_bytes(const OpGraph& graph, OpId op) {
   return real(graph.read_bytes(op).value()) + real(graph.written_bytes(op).value());
 }
 
+// Scales and masks that a GPU's kernels take along: a product scales its result, a softmax masks its input.
+bool absorbed(workload::VectorOp op) { return op == workload::VectorOp::kScale || op == workload::VectorOp::kMask; }
+
 // A look-up reads the rows it needs, not the table.
 double vector_graph_bytes(const OpGraph& graph, OpId op, const workload::VectorWork& work) {
   using workload::VectorOp;
@@ -35,16 +38,33 @@ double vector_graph_bytes(const OpGraph& graph, OpId op, const workload::VectorW
 OperatorCosts::OperatorCosts(CostOptions options, Memo* memo) : options_(std::move(options)), memo_(memo) {
   const hardware::Chip& c = options_.chip;
   const hardware::Calibration& k = c.calibration;
-  for (const double value : {c.clock_hz, real(c.tensor_cores.rows), real(c.tensor_cores.cols),
-                             real(c.vector_cores.lanes), real(c.global_buffer.value()), c.global_buffer_bytes_per_cycle,
-                             c.hbm_bandwidth, real(c.tensor_core_buffer().value()), c.process_nm, k.compute,
-                             k.attention, k.vector, k.hbm, k.serial ? 1.0 : 0.0, k.start_seconds, real(k.tile_rows),
-                             real(k.tile_cols), real(static_cast<int>(options_.gemm_model))})
+  for (const double value :
+       {c.clock_hz, real(c.tensor_cores.rows), real(c.tensor_cores.cols), real(c.vector_cores.lanes),
+        real(c.global_buffer.value()), c.global_buffer_bytes_per_cycle, c.hbm_bandwidth,
+        real(c.tensor_core_buffer().value()), c.process_nm, k.compute, k.attention, k.vector, k.hbm,
+        k.serial ? 1.0 : 0.0, k.start_seconds, real(k.tile_rows), real(k.tile_cols),
+        real(static_cast<int>(options_.gemm_model)), options_.fused_softmax ? 1.0 : 0.0})
     machine_.add(value);
   for (const hardware::NetworkLevel& level : options_.network.levels) {
     for (const double value : {real(level.size), level.bandwidth, level.efficiency, level.latency}) machine_.add(value);
     for (const std::int64_t side : level.torus) machine_.add(side);
   }
+}
+
+bool OperatorCosts::has_own_kernel(const OpGraph& graph, OpId op) const {
+  if (!options_.chip.calibration.serial || std::holds_alternative<workload::VectorWork>(graph.op(op).work))
+    return false;
+  return std::ranges::any_of(graph.fused(op), [](const workload::VectorWork& work) { return !absorbed(work.op); });
+}
+
+bool OperatorCosts::inside_neighbour(const OpGraph& graph, OpId op) const {
+  const auto* work = std::get_if<workload::VectorWork>(&graph.op(op).work);
+  if (!options_.fused_softmax || !options_.chip.calibration.serial || work == nullptr || !absorbed(work->op))
+    return false;
+  return std::ranges::any_of(graph.predecessors(op), [&](OpId before) {
+    const auto* producer = std::get_if<workload::VectorWork>(&graph.op(before).work);
+    return producer != nullptr && producer->op == workload::VectorOp::kSoftmax;
+  });
 }
 
 Digest OperatorCosts::digest(const OpGraph& graph, OpId op, const Cores& cores) const {
@@ -54,12 +74,13 @@ Digest OperatorCosts::digest(const OpGraph& graph, OpId op, const Cores& cores) 
   key.add(workload::hash(graph.op(op).work));
   key.add(graph.read_bytes(op).value());
   key.add(graph.written_bytes(op).value());
+  key.add(static_cast<std::int64_t>(graph.outputs(op).size()));
   for (const workload::VectorWork& work : graph.fused(op)) key.add(workload::hash(workload::Work(work)));
   return key;
 }
 
 Estimate OperatorCosts::of(const OpGraph& graph, OpId op, const Cores& cores) const {
-  if (workload::is_nop(graph.op(op).work)) return {};
+  if (workload::is_nop(graph.op(op).work) || inside_neighbour(graph, op)) return {};
   if (memo_ == nullptr) return price(graph, op, cores);
   const Digest key = digest(graph, op, cores);
   if (const auto known = memo_->find(key)) return *known;
@@ -113,7 +134,7 @@ Estimate OperatorCosts::gemm(const OpGraph& graph, OpId op, const workload::Gemm
                 .hbm_bytes = cost.hbm_bytes,
                 .bound_by = cost.bound_by};
   }
-  const double extra = std::max(0.0, graph_bytes(graph, op) - once);
+  const double extra = has_own_kernel(graph, op) ? 0 : std::max(0.0, graph_bytes(graph, op) - once);
   estimate.hbm_bytes += extra;
   estimate.joules += extra * 8 * hardware::event_energy(chip).hbm_bit * 1e-12;
   const double hbm = estimate.hbm_bytes / (chip.hbm_bandwidth * chip.calibration.hbm);
@@ -124,8 +145,36 @@ Estimate OperatorCosts::gemm(const OpGraph& graph, OpId op, const workload::Gemm
   return estimate;
 }
 
+// A GPU's library products have no epilogues of their own: what is fused behind one is one kernel more, which reads the
+// product's result and writes its own.
+void OperatorCosts::add_kernel(const OpGraph& graph, OpId op, const Cores& cores, Estimate& estimate) const {
+  const hardware::Chip& chip = options_.chip;
+  double result = 0;    // bytes of the product's own result
+  double operands = 0;  // bytes that only the product reads
+  const double element = real(workload::size_in_bytes(graph.op(op).type));
+  if (const auto* product = std::get_if<workload::Gemm>(&graph.op(op).work)) {
+    const double batch = element * real(product->batch);
+    result = batch * real(product->m) * real(product->n);
+    operands = batch * (real(product->m) * real(product->k) + real(product->k) * real(product->n));
+  } else {
+    result = real(graph.written_bytes(op).value());
+    operands = real(graph.read_bytes(op).value());
+  }
+  // The result itself is written by the product where the backward pass keeps it, and is then the first of several.
+  const double kept = graph.outputs(op).size() > 1 ? result : 0;
+  const double bytes = result + std::max(0.0, real(graph.read_bytes(op).value()) - operands) +
+                       std::max(0.0, real(graph.written_bytes(op).value()) - kept);
+  double vector = 0;
+  for (const workload::VectorWork& work : graph.fused(op)) vector += vector_compute_seconds(work, chip, cores.vector);
+  estimate.seconds +=
+      std::max(vector, bytes / (chip.hbm_bandwidth * chip.calibration.hbm)) + chip.calibration.start_seconds;
+  estimate.hbm_bytes += bytes;
+  estimate.joules += bytes * 8 * hardware::event_energy(chip).hbm_bit * 1e-12;
+}
+
 void OperatorCosts::add_epilogue(const OpGraph& graph, OpId op, const Cores& cores, Estimate& estimate) const {
   if (graph.fused(op).empty()) return;
+  if (has_own_kernel(graph, op)) return add_kernel(graph, op, cores, estimate);
   const hardware::Chip& chip = options_.chip;
   const hardware::EventEnergy energy = hardware::event_energy(chip);
   const bool behind_vector = std::holds_alternative<workload::VectorWork>(graph.op(op).work);

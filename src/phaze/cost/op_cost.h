@@ -21,6 +21,8 @@ struct CostOptions {
   hardware::Chip chip;
   hardware::Network network;
   GemmModel gemm_model = GemmModel::kPhysical;
+  // A GPU's softmax kernels scale and mask along the way, as those of training frameworks do and PyTorch's own do not.
+  bool fused_softmax = false;
 };
 
 struct Cores {
@@ -47,6 +49,11 @@ class OperatorCosts {
                 const Cores& cores) const;
   // Adds what is fused behind an operator: its vector work, and the bytes of tensors that only it touches.
   void add_epilogue(const workload::OpGraph& graph, workload::OpId op, const Cores& cores, Estimate& estimate) const;
+  void add_kernel(const workload::OpGraph& graph, workload::OpId op, const Cores& cores, Estimate& estimate) const;
+  // Whether what is fused behind a product runs as a kernel behind it: on a GPU, unless the product absorbs it.
+  bool has_own_kernel(const workload::OpGraph& graph, workload::OpId op) const;
+  // Whether an operator is part of the kernel in front of it: on a GPU, the scale behind a softmax.
+  bool inside_neighbour(const workload::OpGraph& graph, workload::OpId op) const;
   Digest digest(const workload::OpGraph& graph, workload::OpId op, const Cores& cores) const;
 
   CostOptions options_;

@@ -19,7 +19,9 @@ double step_bytes_per_parameter(Optimizer optimizer) {
   switch (optimizer) {
     case Optimizer::kSgd: return 2 + 2 + 2;
     case Optimizer::kAdam: return 2 + 2 + 2 + 2 + 2;
-    case Optimizer::kAdamMixed: return 4 + 12 + 12 + 2;  // gradient; master and moments in and out; parameter
+    // Gradients are read for their norm, scaled in place where it is clipped, and set to zero for the next batch; the
+    // step itself reads a gradient, and master and moments in and out; masters are copied to 16-bit parameters.
+    case Optimizer::kAdamMixed: return 4 + (4 + 4) + 4 + (4 + 12 + 12) + (4 + 2);
   }
   return 0;
 }

@@ -20,8 +20,11 @@ class LayerScheduler {
   explicit LayerScheduler(InstanceOptions options = {}, std::uint64_t states_per_layer = 20'000)
       : options_(options), states_(states_per_layer) {}
 
+  enum class Collectives : std::uint8_t { kTimed, kFree };
+
   // On a chip whose operators are kernels that run one after another, their sum.
-  LayerTime time(const workload::OpGraph& graph, const cost::OperatorCosts& costs);
+  LayerTime time(const workload::OpGraph& graph, const cost::OperatorCosts& costs,
+                 Collectives collectives = Collectives::kTimed);
 
   // The instance and solution behind the last answer that needed a schedule.
   const schedule::Instance& instance() const { return instance_; }

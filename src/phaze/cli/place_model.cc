@@ -1,0 +1,188 @@
+#include "phaze/cli/place_model.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <vector>
+
+#include "phaze/cli/flags.h"
+#include "phaze/cli/output_file.h"
+#include "phaze/cli/session.h"
+#include "phaze/hardware/chip_file.h"
+#include "phaze/report/plan_report.h"
+#include "phaze/sim/from_plan.h"
+#include "phaze/sim/trace.h"
+
+namespace phaze::cli {
+namespace {
+
+// "auto" or "1,2,4".
+Result<std::vector<std::int64_t>> whole_numbers(const std::string& text, const char* flag, std::int64_t least,
+                                                std::int64_t most) {
+  std::vector<std::int64_t> values;
+  if (text == "auto") return values;
+  const Error wrong{"'" + text + "' is neither auto nor whole numbers from " + std::to_string(least) + " to " +
+                        std::to_string(most) + ", separated by commas",
+                    flag};
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    std::int64_t value = 0;
+    const auto [end, code] = std::from_chars(text.data() + at, text.data() + comma, value);
+    if (code != std::errc() || end != text.data() + comma || value < least || value > most) return wrong;
+    if (std::ranges::find(values, value) == values.end()) values.push_back(value);
+    at = comma + 1;
+  }
+  std::ranges::sort(values);
+  return values;
+}
+
+Result<hardware::Cluster> load_cluster(const PlaceModelOptions& options) {
+  if (!options.cluster.empty()) {
+    if (!options.chip.empty() || options.devices > 0 || !options.network.empty())
+      return Error{"a cluster file stands alone", "phaze place", "leave out --chip, --devices and --network"};
+    return hardware::load_cluster(options.cluster);
+  }
+  if (options.chip.empty() || options.devices == 0)
+    return Error{"there are no devices", "phaze place", "give a CLUSTER file, or --chip and --devices"};
+  auto chip = hardware::load_chip(options.chip);
+  if (!chip) return chip.error();
+  auto network = options.network.empty() ? hardware::own_network(*chip) : hardware::load_network(options.network);
+  if (!network) return network.error();
+  return hardware::make_cluster(std::move(*chip), options.devices, std::move(*network));
+}
+
+Result<layer_times::PlanOptions> plan_options(const PlaceModelOptions& options) {
+  layer_times::PlanOptions plan = options.plan;
+  constexpr std::int64_t kMost = 1 << 20;
+  auto microbatches = whole_numbers(options.microbatch, "--microbatch", 1, kMost);
+  if (!microbatches) return microbatches.error();
+  plan.microbatches = std::move(*microbatches);
+  auto widths = whole_numbers(options.tensor_parallel, "--tensor-parallel", 1, kMost);
+  if (!widths) return widths.error();
+  plan.widths = std::move(*widths);
+  auto interleave = whole_numbers(options.interleave, "--interleave", 1, kMost);
+  if (!interleave) return interleave.error();
+  plan.freedom.interleave = std::move(*interleave);
+  auto zero = whole_numbers(options.zero, "--zero", 0, 3);
+  if (!zero) return zero.error();
+  for (const std::int64_t level : *zero) plan.freedom.zero.push_back(static_cast<int>(level));
+  for (const placement::Recompute policy : placement::kPolicies)
+    if (options.recompute == to_string(policy)) plan.freedom.recompute = {policy};
+  using layer_times::SequenceParallel;
+  plan.sequence_parallel = options.sequence_parallel == "auto"  ? SequenceParallel::kAuto
+                           : options.sequence_parallel == "off" ? SequenceParallel::kOff
+                                                                : SequenceParallel::kOn;
+  plan.narrow_gradients = options.gradient_bits == 16;
+  plan.overlap_gradients = !options.no_overlap;
+  plan.fuse = !options.no_fuse;
+  return plan;
+}
+
+// The best plans run event by event; those that the closed form cannot tell apart are put in the order of the runs.
+void simulate_plans(const layer_times::PlanProblem& problem, placement::Solution solution, report::PlanAnswer& answer) {
+  for (placement::Ranked& ranked : solution.plans) {
+    sim::Pipeline pipeline = sim::pipeline_of(problem.request, ranked.plan);
+    sim::Run run = sim::simulate(pipeline);
+    answer.plans.push_back(
+        {std::move(ranked.plan), std::move(ranked.evaluation), std::move(pipeline), std::move(run)});
+  }
+}
+
+void write_files(const PlaceModelOptions& options, const report::PlanAnswer& answer, Session& session) {
+  if (!options.plan_file.empty())
+    if (const Status written = write_file(options.plan_file, report::plan_json(answer, options.top)); !written)
+      return session.fail(written.error());
+  if (!options.trace_file.empty() && !answer.plans.empty())
+    if (const Status written = write_file(options.trace_file, sim::trace_json(answer.plans.front().run)); !written)
+      return session.fail(written.error());
+}
+
+}  // namespace
+
+void PlaceModelOptions::add_to(CLI::App& command) {
+  const auto count = [&](const std::string& name, std::int64_t& target, const std::string& help) {
+    command.add_option(name, target, help)->check(positive_whole_number())->type_name("N");
+  };
+  command.add_option("MODEL", model, "A zoo name (see 'phaze model list'), a Hugging Face config.json, or an .onnx file");
+  command.add_option("CLUSTER", cluster, "A .yaml file with chip, devices and network");
+  command.add_option("--chip", chip, "Instead of CLUSTER: a preset, a .yaml file, or parts such as tc=8x128x128")
+      ->type_name("CHIP");
+  count("--devices", devices, "How many of them");
+  command.add_option("--network", network, "A preset, a .yaml file, or levels such as 8x300GB/s@2us,25GB/s@5us")
+      ->type_name("NETWORK");
+  count("--global-batch", plan.global_batch, "Samples per training step");
+  count("--seq", plan.sequence, "Tokens per sample (default: the model's own)");
+  command.add_option("--microbatch", microbatch, "Samples per microbatch: auto or a list (default: 1, 2, 4, 8, 16)")
+      ->type_name("LIST");
+  command.add_option("--tensor-parallel", tensor_parallel, "Widths: auto or a list (default: powers of two in a node)")
+      ->type_name("LIST");
+  count("--pipeline", plan.freedom.pipeline, "Pipeline stages (default: searched)");
+  count("--data-parallel", plan.freedom.data_parallel, "Replicas (default: searched)");
+  command.add_option("--interleave", interleave, "Chunks per stage: auto or a list (default: searched)")
+      ->type_name("LIST");
+  command
+      .add_option("--sequence-parallel", sequence_parallel,
+                  "Alone: on; auto tries both where the width is searched and is off where it is given (default: auto)")
+      ->check(one_of({"on", "off", "auto"}))
+      ->type_name("on|off|auto")
+      ->expected(0, 1);
+  using workload::AttentionKind;
+  add_choice<AttentionKind>(command, "--attention", plan.attention,
+                            {{"eager", AttentionKind::kEager}, {"flash", AttentionKind::kFlash}},
+                            "eager: scores are written out; flash: fused and tiled (default: eager)");
+  using cost::Optimizer;
+  add_choice<Optimizer>(
+      command, "--optimizer", plan.optimizer,
+      {{"sgd", Optimizer::kSgd}, {"adam", Optimizer::kAdam}, {"adam-mixed", Optimizer::kAdamMixed}},
+      "States per parameter: 4 bytes, 6 bytes (both as in 2024), or mixed-precision Adam (default: adam-mixed)");
+  command.add_option("--gradient-bits", gradient_bits, "Gradients beside adam-mixed: 32 or 16 bits (default: 32)")
+      ->check(one_of({"16", "32"}))
+      ->type_name("16|32");
+  command.add_option("--recompute", recompute, "What stages may run again (default: auto, each stage what it needs)")
+      ->check(one_of({"auto", "none", "selective", "full"}))
+      ->type_name("auto|none|selective|full");
+  command.add_option("--zero", zero, "What replicas share out: auto or a list of 0 to 3 (default: auto)")
+      ->type_name("LIST");
+  command.add_flag("--no-overlap", no_overlap, "Reduce gradients after the last backward pass, not behind it");
+  command.add_flag("--no-fuse", no_fuse, "Keep element-wise operators apart");
+  command.add_option_function<std::string>("--options", [this](const std::string&) { study = true; },
+                                           "phaze: the placement problem of 2024 (docs/placement.md)")
+      ->check(one_of({"phaze"}))
+      ->type_name("phaze");
+  command.add_option("--top", top, "Show so many of the best strategies (default: 1)")
+      ->check(positive_whole_number())
+      ->type_name("K");
+  command.add_option("--plan", plan_file, "Write the plan here, for 'phaze simulate'")->type_name("FILE");
+  command.add_option("--trace", trace_file, "Write the simulated iteration here, for Perfetto")->type_name("FILE");
+}
+
+void place_model(const PlaceModelOptions& options, Session& session) {
+  auto cluster = load_cluster(options);
+  if (!cluster) return session.fail(cluster.error());
+  auto plan = plan_options(options);
+  if (!plan) return session.fail(plan.error());
+  cost::Memo memo;
+  const auto problem = layer_times::make_problem(options.model, *cluster, *plan, memo, session.progress);
+  if (!problem) return session.fail(problem.error());
+  for (const std::string& warning : problem->warnings) session.log.warning(warning);
+  constexpr std::size_t kSimulated = 8;
+  placement::Solution solution =
+      placement::solve(problem->request, {.keep = std::max(options.top, kSimulated)}, session.progress);
+  if (solution.termination == placement::Termination::kStopped) return session.fail({"stopped"});
+  report::PlanAnswer answer{.model = problem->model,
+                            .chip = cluster->chip.name,
+                            .sequence = problem->sequence,
+                            .flops_per_sample = problem->flops_per_sample,
+                            .peak_flops = cluster->chip.peak_flops(),
+                            .request = &problem->request,
+                            .statistics = solution.statistics};
+  simulate_plans(*problem, std::move(solution), answer);
+  if (answer.plans.empty()) {
+    answer.shortage = placement::explain(problem->request);
+    session.exit_code = kInfeasible;
+  }
+  session.answer(session.json ? report::plan_json(answer, options.top) : report::plan_text(answer, options.top));
+  write_files(options, answer, session);
+}
+
+}  // namespace phaze::cli

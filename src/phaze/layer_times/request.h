@@ -1,0 +1,51 @@
+// From a model, a cluster and training options to the placement problem: tables for all widths and microbatches that
+// are to be tried.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "phaze/base/progress.h"
+#include "phaze/cost/memo.h"
+#include "phaze/cost/optimizer.h"
+#include "phaze/hardware/cluster.h"
+#include "phaze/placement/training.h"
+#include "phaze/workload/transformer/build.h"
+
+namespace phaze::layer_times {
+
+enum class SequenceParallel : std::uint8_t {
+  kAuto,  // both are tried where the width is searched; off where it is given
+  kOn,
+  kOff,
+};
+
+struct PlanOptions {
+  std::int64_t sequence = 0;  // 0: the model's own
+  workload::AttentionKind attention = workload::AttentionKind::kEager;
+  bool fuse = true;
+  std::vector<std::int64_t> widths = {};        // empty: powers of two inside the innermost level of the network
+  std::vector<std::int64_t> microbatches = {};  // empty: powers of two up to kMostMicrobatch
+  SequenceParallel sequence_parallel = SequenceParallel::kAuto;
+  cost::Optimizer optimizer = cost::Optimizer::kAdamMixed;
+  bool narrow_gradients = false;  // 16-bit gradients beside mixed-precision Adam
+  std::int64_t global_batch = 1;
+  bool overlap_gradients = true;
+  placement::Freedom freedom;
+};
+inline constexpr std::int64_t kMostMicrobatch = 16;
+
+struct PlanProblem {
+  placement::Request request;
+  std::string model;
+  std::int64_t sequence = 0;
+  double parameters = 0;
+  double flops_per_sample = 0;  // matrix products of forward and backward pass, without recompute
+  std::vector<std::string> warnings;
+};
+
+Result<PlanProblem> make_problem(const std::string& model, const hardware::Cluster& cluster, const PlanOptions& options,
+                                 cost::Memo& memo, Progress& progress);
+
+}  // namespace phaze::layer_times

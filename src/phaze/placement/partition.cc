@@ -1,0 +1,234 @@
+#include "phaze/placement/partition.h"
+
+#include <algorithm>
+#include <map>
+
+namespace phaze::placement {
+namespace {
+
+constexpr double kRounding = 1 + 1e-12;
+
+class Search {
+ public:
+  Search(const StageCosts& costs, double below)
+      : costs_(costs),
+        p_(static_cast<std::size_t>(costs.pipeline())),
+        n_(costs.layers()),
+        ahead_(static_cast<double>(costs.microbatches() - 1)),
+        least_(costs.least_total()) {
+    best_.seconds = below;
+  }
+
+  std::optional<Partition> run() {
+    if (p_ > n_ || !keeps(limit())) return std::nullopt;
+    weigh_endings();
+    const std::vector<double> limits = candidate_limits();
+    // The first limit that can be kept: feasibility is monotone.
+    auto it = std::partition_point(limits.begin(), limits.end(), [&](double m) { return !keeps(m); });
+    for (; it != limits.end() && ahead_ * *it + least_ < best_.seconds * kRounding; ++it)
+      if (try_limit(*it) <= least_ * kRounding) break;
+    if (best_.stages.empty()) return std::nullopt;
+    return std::move(best_);
+  }
+
+ private:
+  // Loads above this cannot beat the incumbent.
+  double limit() const { return ahead_ > 0 ? (best_.seconds - least_) / ahead_ : kNever; }
+
+  // Step 1. Fills first_[k].
+  bool keeps(double limit) {
+    first_.assign(p_ + 1, n_);
+    for (std::size_t k = 1; k <= p_; ++k) {
+      const auto position = static_cast<std::int64_t>(k);
+      if (k == p_) {
+        // An empty rest cannot come out of nonempty stages, but then the first stage is no heavier than its one layer.
+        first_[k] = 0;
+        const std::size_t end = std::max<std::size_t>(1, first_[k - 1]);
+        return costs_.least_load(0, end, position) <= limit;
+      }
+      std::size_t low = 1, high = first_[k - 1];  // the least start lies in [low, high]; high itself is an empty stage
+      while (low < high) {
+        const std::size_t middle = (low + high) / 2;
+        if (costs_.least_load(middle, first_[k - 1], position) <= limit)
+          high = middle;
+        else
+          low = middle + 1;
+      }
+      // Nonempty stages in front need a node each.
+      first_[k] = std::max(low, p_ - k);
+    }
+    return false;
+  }
+
+  // Step 2. Fills last_[k], the largest start of the k-th stage from the end.
+  void bound_from_front(double limit) {
+    last_.assign(p_ + 1, 0);
+    for (std::size_t k = p_; k > 1; --k) {
+      const std::size_t begin = last_[k];
+      std::size_t low = begin, high = n_;  // the largest end lies in [low, high]
+      while (low < high) {
+        const std::size_t middle = (low + high + 1) / 2;
+        if (costs_.least_load(begin, middle, static_cast<std::int64_t>(k)) <= limit)
+          low = middle;
+        else
+          high = middle - 1;
+      }
+      last_[k - 1] = std::min(low, n_ - (k - 1));
+    }
+  }
+
+  // What the first stage adds, by its end; the least of it belongs to W.
+  void weigh_endings() {
+    bound_from_front(limit());
+    endings_.assign(n_ + 1, kNever);
+    double least = kNever;
+    const std::size_t from = p_ == 1 ? n_ : std::max<std::size_t>(1, first_[p_ - 1]);
+    const std::size_t to = p_ == 1 ? n_ : last_[p_ - 1];
+    for (std::size_t end = from; end <= to; ++end) {
+      endings_[end] = costs_.ending(end).total();
+      least = std::min(least, endings_[end]);
+    }
+    if (least < kNever) least_ += least;
+  }
+
+  // Every load that a stage can have between what must be and what may be.
+  std::vector<double> candidate_limits() {
+    // With one microbatch the slowest stage is no slower than the sum, which is all that counts.
+    if (ahead_ == 0) return {std::numeric_limits<double>::max()};
+    const double high = limit();
+    const double low = costs_.least_total() / static_cast<double>(p_) * (1 - 1e-9);
+    std::vector<double> loads;
+    for (const Recompute policy : costs_.policies()) {
+      for (std::size_t i = 0; i < n_; ++i) {
+        for (std::size_t j = first_end(i, low, policy); j <= n_; ++j) {
+          const double load = costs_.load(i, j, policy);
+          if (load - costs_.arrival(j) > high) break;
+          if (load >= low && load <= high) loads.push_back(load);
+        }
+      }
+    }
+    std::ranges::sort(loads);
+    // Equal stages at different places of the chain differ by rounding: one limit stands for them.
+    std::vector<double> limits;
+    for (const double load : loads) {
+      if (!limits.empty() && load <= limits.back() * kRounding)
+        limits.back() = load * kRounding;
+      else
+        limits.push_back(load * kRounding);
+    }
+    return limits;
+  }
+
+  // The first end at which a stage from i on could have a load of `low`: without arrivals loads only grow with the end.
+  std::size_t first_end(std::size_t i, double low, Recompute policy) const {
+    std::size_t a = i + 1, b = n_;
+    while (a < b) {
+      const std::size_t middle = (a + b) / 2;
+      if (costs_.load(i, middle, policy) - costs_.arrival(middle) + costs_.largest_arrival() < low)
+        a = middle + 1;
+      else
+        b = middle;
+    }
+    return a;
+  }
+
+  struct State {
+    double sum = kNever;
+    std::size_t end = 0;
+  };
+
+  // Step 3. Returns g(limit) and keeps the partition if it is the best so far.
+  double try_limit(double limit) {
+    if (!keeps(limit)) return kNever;
+    bound_from_front(limit);
+    states_.resize(p_ + 1);
+    for (std::size_t k = 1; k <= p_; ++k) {
+      const std::size_t from = first_[k], to = last_[k];
+      states_[k].clear();
+      if (from > to) return kNever;
+      states_[k].assign(to - from + 1, {});
+      for (std::size_t i = from; i <= to; ++i) states_[k][i - from] = best_from(i, k, limit);
+    }
+    const double sum = states_[p_].front().sum;
+    if (sum == kNever) return kNever;
+    double largest = 0;
+    std::vector<Stage> stages;
+    for (std::size_t k = p_, i = 0; k >= 1; --k) {
+      const std::size_t end = states_[k][i - first_[k]].end;
+      const StageChoice choice = costs_.stage(i, end, static_cast<std::int64_t>(k));
+      largest = std::max(largest, choice.load);
+      stages.push_back({{{i, end}}, choice.recompute});
+      i = end;
+    }
+    const double seconds = ahead_ * largest + sum;
+    if (seconds < best_.seconds) best_ = {seconds, std::move(stages)};
+    return sum;
+  }
+
+  State best_from(std::size_t i, std::size_t k, double limit) const {
+    const auto position = static_cast<std::int64_t>(k);
+    State best;
+    const std::size_t from = k == 1 ? n_ : std::max(i + 1, first_[k - 1]);
+    const std::size_t to = k == 1 ? n_ : last_[k - 1];
+    for (std::size_t end = from; end <= to; ++end) {
+      const double rest = k == 1 ? 0 : states_[k - 1][end - first_[k - 1]].sum;
+      const StageChoice choice = costs_.stage(i, end, position);
+      if (choice.load > limit) {
+        if (costs_.least_load(i, end, position) > limit) break;
+        continue;
+      }
+      const double sum = choice.load + rest + (k == p_ && rest < kNever ? endings_[end] : 0);
+      if (sum < best.sum) best = {sum, end};
+    }
+    return best;
+  }
+
+  const StageCosts& costs_;
+  std::size_t p_, n_;
+  double ahead_;
+  double least_;
+  std::vector<std::size_t> first_, last_;   // by k: bounds on where the k-th stage from the end starts
+  std::vector<std::vector<State>> states_;  // by k and start − first_[k]
+  std::vector<double> endings_;             // by the end of the first stage
+  Partition best_;
+};
+
+}  // namespace
+
+std::optional<Partition> best_partition(const StageCosts& costs, double below) { return Search(costs, below).run(); }
+
+std::vector<Stage> interleaved_stages(const LayerTable& table, std::int64_t pipeline, std::int64_t interleave) {
+  std::vector<std::size_t> uses(table.kinds.size(), 0);
+  for (const std::uint32_t kind : table.nodes) ++uses[kind];
+  std::size_t begin = 0, end = table.size();
+  while (begin < end && uses[table.nodes[begin]] == 1) ++begin;
+  while (end > begin && uses[table.nodes[end - 1]] == 1) --end;
+  const auto chunks = static_cast<std::size_t>(pipeline * interleave);
+  if (begin == end || (end - begin) % chunks != 0) return {};
+  const std::size_t each = (end - begin) / chunks;
+  std::vector<Stage> stages(static_cast<std::size_t>(pipeline));
+  for (std::size_t c = 0; c < chunks; ++c) {
+    const Range range{c == 0 ? 0 : begin + c * each, c + 1 == chunks ? table.size() : begin + (c + 1) * each};
+    stages[c % stages.size()].chunks.push_back(range);
+  }
+  return stages;
+}
+
+std::optional<Partition> interleaved_partition(const StageCosts& costs, std::vector<Stage> stages,
+                                               std::int64_t interleave, double below) {
+  double largest = 0, sum = 0;
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    const StageChoice choice = costs.device(stages[s].chunks, costs.pipeline() - static_cast<std::int64_t>(s));
+    if (choice.load == kNever) return std::nullopt;
+    stages[s].recompute = choice.recompute;
+    largest = std::max(largest, choice.load);
+    sum += choice.load;
+  }
+  const double seconds = static_cast<double>(costs.microbatches()) * largest +
+                         (sum - largest) / static_cast<double>(interleave) +
+                         costs.ending(stages.front().chunks).total();
+  if (!(seconds < below)) return std::nullopt;
+  return Partition{seconds, std::move(stages)};
+}
+
+}  // namespace phaze::placement

@@ -1,0 +1,54 @@
+// The best plan of a request.
+//
+// Every strategy (table, p, d, v) has a bound from its work alone: all stages equal and nothing else to wait for.
+// Strategies are taken in ascending order of it and solved exactly (partition.h) over ZeRO levels and orders, as long
+// as the bound is below the worst of the `keep` best so far; what is left then cannot be among them. Nothing is
+// sampled: the statistics account for every strategy.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "phaze/base/progress.h"
+#include "phaze/placement/evaluate.h"
+#include "phaze/placement/plan.h"
+#include "phaze/placement/training.h"
+
+namespace phaze::placement {
+
+struct Options {
+  std::size_t keep = 8;      // how many strategies, the best first; each with its best ZeRO level, order and cuts
+  bool exhaustive = false;   // solve all, whatever their bounds: the same answer
+};
+
+enum class Termination : std::uint8_t { kOptimal, kInfeasible, kStopped };
+
+struct Statistics {
+  std::int64_t strategies = 0;
+  std::int64_t solved = 0;  // of them; the rest was pruned by its bound
+};
+
+struct Ranked {
+  Plan plan;
+  Evaluation evaluation;  // by the checker
+};
+
+struct Solution {
+  Termination termination = Termination::kInfeasible;
+  std::vector<Ranked> plans;  // the best first
+  Statistics statistics;
+};
+
+// `request` must pass validate().
+Solution solve(const Request& request, const Options& options, Progress& progress);
+
+// Why nothing fits, and the smallest change that would lift it.
+struct Shortage {
+  std::string reason;
+  double sufficient_memory = 0;          // per device with the devices given; 0: none would do
+  std::int64_t sufficient_devices = 0;   // with the memory given; 0: none up to 2^20 would do
+};
+Shortage explain(const Request& request);
+
+}  // namespace phaze::placement

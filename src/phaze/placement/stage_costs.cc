@@ -1,0 +1,207 @@
+#include "phaze/placement/stage_costs.h"
+
+#include <algorithm>
+
+#include "phaze/base/units.h"
+#include "phaze/cost/collective.h"
+
+namespace phaze::placement {
+namespace {
+
+using workload::CollectiveKind;
+
+double real(std::int64_t value) { return static_cast<double>(value); }
+
+// The network that a message between neighbouring stages crosses: the outermost level that the pipeline spans, since
+// some of its hops do.
+double message_seconds(const LayerTable& table, double bytes, const hardware::GroupLevel& level,
+                       const std::vector<hardware::GroupLevel>& ranks) {
+  const double whole = bytes / level.bandwidth + level.latency;
+  if (!table.cut_is_replicated || table.tensor_parallel == 1) return whole;
+  // Every rank sends its share, and the ranks gather the rest from each other.
+  const double scattered = bytes / real(table.tensor_parallel) / level.bandwidth + level.latency +
+                           cost::collective_cost(CollectiveKind::kAllGather, bytes, ranks).seconds;
+  return std::min(whole, scattered);
+}
+
+}  // namespace
+
+double stages_in_flight(std::int64_t k, std::int64_t p, std::int64_t v, std::int64_t m) {
+  if (v == 1) return real(std::min(k, m));
+  return real(std::min(2 * (k - 1) + (v - 1) * p + 1, m * v)) / real(v);
+}
+
+StageCosts::StageCosts(const Request& request, const TableSums& sums, const Strategy& strategy)
+    : request_(&request), sums_(&sums), strategy_(strategy), policies_(request.freedom.recompute) {
+  const LayerTable& table = sums.table();
+  const std::int64_t p = strategy.pipeline, d = strategy.data_parallel, t = table.tensor_parallel;
+  microbatches_ = ceil_divide(request.training.global_batch, table.microbatch * d);
+  if (policies_.empty()) policies_.assign(kPolicies.begin(), kPolicies.end());
+  std::ranges::sort(policies_);
+
+  const bool data_inside = strategy.order == Order::kDataInside;
+  const hardware::Network& network = request.devices.network;
+  replicas_ = hardware::spanned(network, {.size = d, .stride = data_inside ? t : t * p});
+
+  arrivals_.assign(table.size() + 1, 0);
+  if (p > 1) {
+    const auto pipeline = hardware::spanned(network, {.size = p, .stride = data_inside ? t * d : t});
+    const auto ranks = hardware::spanned(network, {.size = t, .stride = 1});
+    double known_bytes = -1, known_seconds = 0;
+    least_arrival_ = kNever;
+    for (std::size_t i = 1; i < table.size(); ++i) {
+      const double bytes = table.cut_bytes[i - 1];
+      if (bytes != known_bytes) {
+        known_bytes = bytes;
+        known_seconds = message_seconds(table, bytes, pipeline.back(), ranks);
+      }
+      arrivals_[i] = known_seconds;
+      least_arrival_ = std::min(least_arrival_, known_seconds);
+      largest_arrival_ = std::max(largest_arrival_, known_seconds);
+    }
+    if (table.size() < 2) least_arrival_ = 0;
+  }
+
+  const StateBytes& states = request.training.states;
+  const auto share = [&](int from) { return strategy.zero >= from ? 1 / real(d) : 1.0; };
+  bytes_per_parameter_ = states.parameters * share(3) + states.gradients * share(2) + states.optimizer * share(1);
+  in_flight_.assign(static_cast<std::size_t>(p) + 1, 0);
+  for (std::int64_t k = 1; k <= p; ++k)
+    in_flight_[static_cast<std::size_t>(k)] = stages_in_flight(k, p, strategy.interleave, microbatches_);
+}
+
+double StageCosts::all_gather(double parameters) const {
+  const double bytes = parameters * request_->training.states.parameters;
+  return cost::collective_cost(CollectiveKind::kAllGather, bytes, replicas_).seconds;
+}
+
+double StageCosts::reduce_scatter(double parameters) const {
+  const double bytes = parameters * request_->training.states.gradients_in_network;
+  return cost::collective_cost(CollectiveKind::kReduceScatter, bytes, replicas_).seconds;
+}
+
+double StageCosts::sharded(double forward, double backward, double parameters) const {
+  const double reduce = reduce_scatter(parameters);
+  const double gather = strategy_.zero == 3 ? all_gather(parameters) : 0;
+  if (!request_->training.overlap_gradients) return forward + backward + reduce + 2 * gather;
+  return std::max(forward, gather) + std::max(backward, reduce + gather);
+}
+
+double StageCosts::with_sharding(std::size_t begin, std::size_t end, double recompute) const {
+  const double forward = sums_->forward(begin, end);
+  const double backward = sums_->backward(begin, end) + recompute;
+  if (strategy_.zero < 2 || strategy_.data_parallel == 1) return forward + backward;
+  return sharded(forward, backward, sums_->parameters(begin, end));
+}
+
+StageChoice StageCosts::choose(std::size_t begin, std::size_t end, std::int64_t k, double arrivals) const {
+  const double parameters = sums_->parameters(begin, end);
+  double fixed = parameters * bytes_per_parameter_;
+  if (strategy_.zero == 3)
+    fixed += 2 * request_->training.states.parameters * sums_->largest_layer_parameters(begin, end);
+  const double in_flight = in_flight_[static_cast<std::size_t>(k)];
+  for (const Recompute policy : policies_) {
+    const std::size_t r = index(policy);
+    const double memory = fixed + in_flight * sums_->saved(r, begin, end) + sums_->rerun(r, begin, end);
+    if (memory <= request_->devices.memory)
+      return {with_sharding(begin, end, sums_->recompute(r, begin, end)) + arrivals, policy};
+  }
+  return {};
+}
+
+StageChoice StageCosts::device(const std::vector<Range>& chunks, std::int64_t k) const {
+  double forward = 0, backward = 0, arrivals = 0, parameters = 0;
+  for (const Range& chunk : chunks) {
+    forward += sums_->forward(chunk.begin, chunk.end);
+    backward += sums_->backward(chunk.begin, chunk.end);
+    arrivals += arrival(chunk.begin) + arrival(chunk.end);
+    parameters += sums_->parameters(chunk.begin, chunk.end);
+  }
+  for (const Recompute policy : policies_) {
+    if (memory(chunks, k, policy).total() > request_->devices.memory) continue;
+    double again = backward;
+    for (const Range& chunk : chunks) again += sums_->recompute(index(policy), chunk.begin, chunk.end);
+    const bool sharding = strategy_.zero >= 2 && strategy_.data_parallel > 1;
+    return {(sharding ? sharded(forward, again, parameters) : forward + again) + arrivals, policy};
+  }
+  return {};
+}
+
+Memory StageCosts::memory(const std::vector<Range>& chunks, std::int64_t k, Recompute policy) const {
+  const StateBytes& states = request_->training.states;
+  const auto share = [&](int from) { return strategy_.zero >= from ? 1 / real(strategy_.data_parallel) : 1.0; };
+  double parameters = 0, saved = 0, rerun = 0, layer = 0;
+  for (const Range& chunk : chunks) {
+    parameters += sums_->parameters(chunk.begin, chunk.end);
+    saved += sums_->saved(index(policy), chunk.begin, chunk.end);
+    rerun = std::max(rerun, sums_->rerun(index(policy), chunk.begin, chunk.end));
+    layer = std::max(layer, sums_->largest_layer_parameters(chunk.begin, chunk.end));
+  }
+  return {.parameters = parameters * states.parameters * share(3),
+          .gradients = parameters * states.gradients * share(2),
+          .optimizer = parameters * states.optimizer * share(1),
+          .activations = in_flight_[static_cast<std::size_t>(k)] * saved,
+          .workspace = rerun + (strategy_.zero == 3 ? 2 * states.parameters * layer : 0)};
+}
+
+StageCosts::OncePerBatch StageCosts::once_per_batch(const std::vector<Range>& chunks) const {
+  const Training& training = request_->training;
+  double parameters = 0;
+  OncePerBatch once;
+  for (const Range& chunk : chunks) {
+    parameters += sums_->parameters(chunk.begin, chunk.end);
+    once.layers += static_cast<double>(chunk.end - chunk.begin);
+  }
+  const double shards = strategy_.zero >= 1 ? real(strategy_.data_parallel) : 1;
+  once.step = parameters / shards * request_->devices.step_seconds_per_parameter;
+  if (strategy_.data_parallel > 1) {
+    if (strategy_.zero == 0)
+      once.reduce = cost::collective_cost(CollectiveKind::kAllReduce,
+                                          parameters * training.states.gradients_in_network, replicas_)
+                        .seconds;
+    if (strategy_.zero == 1) once.reduce = reduce_scatter(parameters);
+    if (strategy_.zero == 1 || strategy_.zero == 2) once.gather = all_gather(parameters);
+  }
+  const bool first = chunks.front().begin == 0, last = chunks.back().end == sums_->size();
+  const double tied = strategy_.pipeline > 1 && (first || last) ? tied_outside_first(chunks, first) : 0;
+  if (tied > 0) {
+    const std::int64_t t = sums_->table().tensor_parallel;
+    const std::int64_t stride = strategy_.order == Order::kDataInside ? t * strategy_.data_parallel : t;
+    const auto levels =
+        hardware::spanned(request_->devices.network, {.size = 2, .stride = stride * (strategy_.pipeline - 1)});
+    once.tied =
+        cost::collective_cost(CollectiveKind::kAllReduce, tied * training.states.gradients_in_network, levels).seconds;
+  }
+  return once;
+}
+
+// Seen from the first stage all that later ones read, from the last what it reads itself.
+double StageCosts::tied_outside_first(const std::vector<Range>& chunks, bool first) const {
+  if (first) return sums_->tied(chunks.front().end, sums_->size());
+  return sums_->tied(chunks.back().begin, chunks.back().end);
+}
+
+StageCosts::Ending StageCosts::ending(const std::vector<Range>& first) const {
+  double forward = 0, backward = 0;
+  for (const Range& chunk : first) {
+    forward += sums_->forward(chunk.begin, chunk.end);
+    backward += sums_->backward(chunk.begin, chunk.end);
+  }
+  const OncePerBatch once = once_per_batch(first);
+  // Layer by layer, beside a pass over the layers: the part of one layer always shows.
+  const auto shown = [&](double seconds, double beside) {
+    if (!request_->training.overlap_gradients) return seconds;
+    return std::max(seconds / once.layers, seconds - (1 - 1 / once.layers) * beside);
+  };
+  return {.gradient_sync = shown(once.reduce, backward),
+          .tied = once.tied,
+          .step = once.step,
+          .gather = shown(once.gather, forward)};
+}
+
+double StageCosts::least_total() const {
+  return sums_->total() + sums_->recompute(index(policies_.front()), 0, sums_->size()) +
+         2 * real(strategy_.pipeline * strategy_.interleave - 1) * least_arrival_;
+}
+
+}  // namespace phaze::placement

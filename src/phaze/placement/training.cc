@@ -1,0 +1,31 @@
+#include "phaze/placement/training.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace phaze::placement {
+
+Status validate(const Request& request) {
+  if (request.tables.empty()) return Error{"there are no layers to place"};
+  for (const LayerTable& table : request.tables) {
+    if (Status status = validate(table); !status)
+      return within(fmt::format("width {}, microbatch {}", table.tensor_parallel, table.microbatch), status.error());
+    if (table.size() != request.tables.front().size()) return Error{"tables differ in their number of layers"};
+  }
+  if (request.devices.count < 1) return Error{"there are no devices"};
+  if (request.training.global_batch < 1) return Error{"a batch has at least one sample"};
+  const auto& states = request.training.states;
+  for (const double value : {request.devices.memory, request.devices.step_seconds_per_parameter, states.parameters,
+                             states.gradients, states.optimizer, states.gradients_in_network})
+    if (!std::isfinite(value) || value < 0) return Error{"a size or time is negative or not finite"};
+  for (const int zero : request.freedom.zero)
+    if (zero < 0 || zero > 3) return Error{fmt::format("there is no ZeRO level {}", zero)};
+  const std::int64_t capacity = request.devices.network.capacity();
+  if (request.devices.network.levels.empty() && request.devices.count > 1) return Error{"devices are not joined"};
+  if (capacity > 0 && request.devices.count > capacity)
+    return Error{fmt::format("the network joins {} devices, not {}", capacity, request.devices.count)};
+  return Done{};
+}
+
+}  // namespace phaze::placement

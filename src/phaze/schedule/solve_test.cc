@@ -52,7 +52,7 @@ TEST(Exact, agrees_with_brute_force_on_ten_thousand_instances_of_up_to_seven_ope
   }
 }
 
-// scripts/validate-schedule shows the same on 500 instances of up to 14 operators, which takes the ILP minutes.
+// scripts/bench-schedule shows the same on 500 instances of up to 14 operators, which takes the ILP minutes.
 TEST(Exact, agrees_with_the_ilp) {
   Solver solver;
   for (std::uint64_t seed = 0; seed < 60; seed += kThinning) {

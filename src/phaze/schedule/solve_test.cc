@@ -60,7 +60,8 @@ TEST(Exact, agrees_with_the_ilp) {
     Stop stop;
     const Solution& solution = solver.solve(instance, stop);
     Stop other;
-    const Solution ilp = solve(instance, {.engine = Engine::kIlp, .ilp = {.antichain_cut = false}}, other);
+    const Solution ilp =
+        solve(instance, {.engine = Engine::kIlp, .ilp = {.antichain_cut = false, .own_bounds = false}}, other);
     ASSERT_EQ(solution.proof, Proof::kOptimal) << "seed " << seed;
     ASSERT_EQ(ilp.proof, Proof::kOptimal) << "seed " << seed;
     ASSERT_NEAR(solution.schedule.makespan, ilp.schedule.makespan, 1e-6 * ilp.schedule.makespan) << "seed " << seed;

@@ -25,12 +25,12 @@ constexpr std::size_t kMostCrowds = 4000;
 // The program over one instance, with what is needed to read an answer.
 class Formulation {
  public:
-  Formulation(const Instance& instance, double horizon) : instance_(instance), scale_(kHorizon / horizon) {
+  Formulation(const Instance& instance, double horizon)
+      : instance_(instance), scale_(kHorizon / horizon), makespan_(program_.add_continuous(0, kHorizon, 1)) {
     const std::size_t n = instance.size();
     close_order();
     find_exclusive_modes();
     set_heads_and_tails();
-    makespan_ = program_.add_continuous(0, kHorizon, 1);
     for (std::size_t i = 0; i < n; ++i) {
       starts_.push_back(program_.add_continuous(heads_[i], std::max(heads_[i], kHorizon - tails_[i])));
       modes_.emplace_back();

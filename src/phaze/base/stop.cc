@@ -14,7 +14,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
-Stop::Stop(const Limits& limits) : limits_(limits) { next_look_ = std::min(kBetweenLooks, limits_.work); }
+Stop::Stop(const Limits& limits) : limits_(limits), next_look_(std::min(kBetweenLooks, limits.work)) {}
 
 double Stop::seconds_left() const {
   if (!limits_.seconds) return std::numeric_limits<double>::infinity();

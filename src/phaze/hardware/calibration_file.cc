@@ -33,9 +33,8 @@ Status set_tile(Calibration& calibration, std::string_view text) {
 }  // namespace
 
 std::vector<std::string> calibration_keys() {
-  std::vector<std::string> keys;
-  for (const Fraction& fraction : kFractions) keys.emplace_back(fraction.key);
-  keys.insert(keys.end(), {"start", "tile", "serial"});
+  std::vector<std::string> keys = {"start", "tile", "serial"};
+  for (const Fraction& fraction : kFractions) keys.insert(keys.begin(), std::string(fraction.key));
   return keys;
 }
 

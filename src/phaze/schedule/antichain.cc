@@ -13,6 +13,8 @@ constexpr std::uint64_t kFewSteps = 500;
 constexpr std::uint64_t kLiftSteps = 60;
 constexpr std::uint64_t kMostSteps = 10'000;
 constexpr std::uint64_t kMostStepsOfLargeBlocks = 50'000;
+// A whole solve() looks at most at this many, a fraction of a second; wide blocks of many modes have no end of them.
+constexpr std::uint64_t kMostStepsAltogether = 2'000'000;
 constexpr std::size_t kRentRounds = 8;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Prices are good enough when no set earns more than this a tick.
@@ -269,6 +271,7 @@ double AntichainBound<Words>::solve(const Block& block, double enough, Stop& sto
   direction_.assign(n, 0);
   prices_.assign(n, 0);
   const std::uint64_t most_pivots = 40 * n + 200;
+  std::uint64_t altogether = 0;
   for (std::uint64_t round = 0; round < most_pivots; ++round) {
     std::ranges::fill(prices_, 0);
     for (std::size_t r = 0; r < n; ++r)
@@ -297,7 +300,9 @@ double AntichainBound<Words>::solve(const Block& block, double enough, Stop& sto
     if (best_.empty() && cut_short_)
       earned = price(block, all, kEnough, kInfinity, Words > 1 ? kMostStepsOfLargeBlocks : kMostSteps,
                      Words > 1 ? 10 * kRentRounds : 2 * kRentRounds);
-    const bool last = best_.empty() || !stop.spend(1 + steps_ / 256) || round + 1 == most_pivots;
+    altogether += steps_;
+    const bool last =
+        best_.empty() || !stop.spend(1 + steps_ / 256) || round + 1 == most_pivots || altogether > kMostStepsAltogether;
     const double total = std::accumulate(prices_.begin(), prices_.end(), 0.0);
     const double divisor = std::max(1.0, earned) * (1 + 1e-12);
     if (total / divisor > best) {

@@ -8,6 +8,7 @@ namespace {
 
 // Below this many operators a whole search costs less than the antichain LP.
 constexpr std::size_t kSmall = 5;
+constexpr std::size_t kLarge = 65;
 constexpr std::size_t kFirstWidth = 16;
 constexpr std::size_t kWiden = 8;
 // A layer of so many states takes a few hundred megabytes.
@@ -101,6 +102,19 @@ void BlockSolver::close_gap(Engine<Words>& engine, const Block& block, Stop& sto
     set_worths(block, {});
     search(engine, block, stop, result, statistics);
     return;
+  }
+  if (block.size >= kLarge) {
+    // The antichain bound may take long here, and is of more use beside a good schedule.
+    set_worths(block, {});
+    const PassResult pass = engine.search.pass(block, worths_, kFirstWidth, result.lower_bound, result.schedule, stop);
+    ++statistics.passes;
+    statistics.states += pass.states;
+    if (pass.complete || closed(result)) {
+      result.optimal = true;
+      ++statistics.closed_by_search;
+      return;
+    }
+    if (pass.stopped) return;
   }
   const Block* current = &block;
   for (std::size_t round = 0;; ++round) {

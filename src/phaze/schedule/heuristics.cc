@@ -78,8 +78,7 @@ void ListScheduler::parallel_scheme(const Block& block, const std::vector<double
   };
   while (!waiting_.empty()) {
     std::size_t kept = 0;
-    for (std::size_t at = 0; at < waiting_.size(); ++at) {
-      const std::uint32_t op = waiting_[at];
+    for (const std::uint32_t op : waiting_) {
       std::uint32_t mode = block.mode_offsets[op + 1];
       if (ready(op)) {
         if (rule == ModeRule::kThrifty) {

@@ -25,12 +25,12 @@ constexpr std::size_t kMostCrowds = 4000;
 // The program over one instance, with what is needed to read an answer.
 class Formulation {
  public:
-  Formulation(const Instance& instance, double horizon) : instance_(instance), scale_(kHorizon / horizon) {
+  Formulation(const Instance& instance, double horizon)
+      : instance_(instance), scale_(kHorizon / horizon), makespan_(program_.add_continuous(0, kHorizon, 1)) {
     const std::size_t n = instance.size();
     close_order();
     find_exclusive_modes();
     set_heads_and_tails();
-    makespan_ = program_.add_continuous(0, kHorizon, 1);
     for (std::size_t i = 0; i < n; ++i) {
       starts_.push_back(program_.add_continuous(heads_[i], std::max(heads_[i], kHorizon - tails_[i])));
       modes_.emplace_back();
@@ -380,13 +380,14 @@ struct Start {
 };
 
 template <std::size_t Words>
-void antichain_rates(const Block& block, Stop& stop, Start& start) {
+double antichain_rates(const Block& block, Stop& stop, Start& start) {
   AntichainBound<Words> antichains;
-  antichains.solve(block, static_cast<double>(kSerialTicks) * 2, stop);
+  const double bound = antichains.solve(block, static_cast<double>(kSerialTicks) * 2, stop);
   antichains.lift(block, stop);
   for (std::size_t i = 0; i < block.size; ++i)
     for (std::size_t m = block.mode_offsets[i]; m < block.mode_offsets[i + 1]; ++m)
       start.rates[block.original[i]][block.modes[m].original] = antichains.rates()[m];
+  return bound;
 }
 
 Start make_start(const Instance& instance, bool with_rates, Stop& stop) {
@@ -400,17 +401,19 @@ Start make_start(const Instance& instance, bool with_rates, Stop& stop) {
   ListScheduler lists;
   SimpleBounds bounds;
   for (const Block& block : decomposition.blocks()) {
-    const Ticks bound = bounds.compute(block);
+    Ticks bound = bounds.compute(block);
     lists.run(block, bound, schedules.emplace_back());
-    start.bound += static_cast<double>(bound) * decomposition.seconds_per_tick();
     for (const std::uint32_t op : block.original) std::ranges::fill(start.rates[op], 0);
-    if (!with_rates) continue;
-    if (block.words == 1)
-      antichain_rates<1>(block, stop, start);
-    else if (block.words == 2)
-      antichain_rates<2>(block, stop, start);
-    else if (block.words <= 4)
-      antichain_rates<4>(block, stop, start);
+    double antichains = 0;
+    if (with_rates && block.words == 1)
+      antichains = antichain_rates<1>(block, stop, start);
+    else if (with_rates && block.words == 2)
+      antichains = antichain_rates<2>(block, stop, start);
+    else if (with_rates && block.words <= 4)
+      antichains = antichain_rates<4>(block, stop, start);
+    // The cut says no more than this bound, which is known even if the engine does not get as far as its first LP.
+    bound = std::max(bound, whole_ticks(antichains));
+    start.bound += static_cast<double>(bound) * decomposition.seconds_per_tick();
   }
   decomposition.assemble(schedules, start.schedule);
   return start;
@@ -422,7 +425,7 @@ Solution solve_ilp(const Instance& instance, const IlpOptions& options, Stop& st
   Start start = make_start(instance, options.antichain_cut, stop);
   Solution solution;
   solution.schedule = std::move(start.schedule);
-  solution.lower_bound = std::min(start.bound * (1 - 1e-12), solution.schedule.makespan);
+  if (options.own_bounds) solution.lower_bound = std::min(start.bound * (1 - 1e-12), solution.schedule.makespan);
   const double horizon = solution.schedule.makespan;
   const auto closed = [&] { return solution.lower_bound >= solution.schedule.makespan * (1 - kTimeTolerance); };
   if (horizon > 0 && !closed() && !stop.reached()) {
@@ -433,7 +436,7 @@ Solution solve_ilp(const Instance& instance, const IlpOptions& options, Stop& st
     const Milp::Answer answer = formulation.program().minimise(limits);
     solution.statistics.milp_nodes = answer.nodes;
     stop.spend(answer.nodes);
-    // An engine that finds no schedule at all, though one is known, proves nothing.
+    // An engine that finds no schedule at all, though one is known, proves nothing: it may not even have solved an LP.
     if (answer.found) {
       std::vector<std::size_t> modes, order;
       formulation.read(answer.values, modes, order);

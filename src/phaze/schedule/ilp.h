@@ -13,14 +13,14 @@
 //                 from operators to operators that start after they finish cap_k · D ≥ Σ p_im r_imk y_im
 //
 // Operators that are incomparable and can never collide need no binaries, and neither do two that both run exclusively.
-// M_ij = H − tail_i − head_j, with H a known makespan and heads and tails on the compressed axis. Capacities of three and
-// more operators: intervals that overlap pairwise have a moment in common, so it suffices that every set of incomparable
-// operators, no two of which are ordered, fits. Where these sets are too many, a resource becomes a flow from operators to
-// operators that start after them (Artigues, Michelon and Reusser 2003), with more variables and fewer rows. Neither is
-// needed for a resource of which any two users collide or which suffices for all at once.
+// M_ij = H − tail_i − head_j, with H a known makespan and heads and tails on the compressed axis. Capacities of three
+// and more operators: intervals that overlap pairwise have a moment in common, so it suffices that every set of
+// incomparable operators, no two of which are ordered, fits. Where these sets are too many, a resource becomes a flow
+// from operators to operators that start after them (Artigues, Michelon and Reusser 2003), with more variables and
+// fewer rows. Neither is needed for a resource of which any two users collide or which suffices for all at once.
 //
-// What was tried: the flow alone took three times as long on moldable instances of seven operators; rows that carry x_ij
-// along the order made no difference.
+// What was tried: the flow alone took three times as long on moldable instances of seven operators; rows that carry
+// x_ij along the order made no difference.
 //
 // With `antichain_cut`, one more row says that the makespan is at least what the chosen modes earn at the rates of
 // antichain.h. It lifts the root bound from more than half below the optimum to a few per cent below, at the price of
@@ -36,6 +36,9 @@ struct Solution;
 
 struct IlpOptions {
   bool antichain_cut = true;
+  // Bounds of the exact engine may end the work before the MILP engine is asked. Off: its proof alone counts, so that
+  // an agreement of the two engines means something.
+  bool own_bounds = true;
 };
 
 // What the MILP engine claims is not taken on trust. Modes and order are read off its answer, starts are computed anew

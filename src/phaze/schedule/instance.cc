@@ -110,7 +110,7 @@ Status validate(const Instance& instance) {
       return Error{"capacity " + number(resource.capacity) + " is not an amount", "resource '" + resource.name + "'",
                    "capacities are finite and not negative"};
   for (std::size_t i = 0; i < instance.size(); ++i)
-    if (const auto status = validate_modes(instance, OpId(i)); !status) return status;
+    if (auto status = validate_modes(instance, OpId(i)); !status) return status;
   return validate_order(instance);
 }
 

@@ -52,7 +52,7 @@ TEST(Exact, agrees_with_brute_force_on_ten_thousand_instances_of_up_to_seven_ope
   }
 }
 
-// scripts/validate-schedule shows the same on 500 instances of up to 14 operators, which takes the ILP minutes.
+// scripts/bench-schedule shows the same on 500 instances of up to 14 operators, which takes the ILP minutes.
 TEST(Exact, agrees_with_the_ilp) {
   Solver solver;
   for (std::uint64_t seed = 0; seed < 60; seed += kThinning) {
@@ -60,7 +60,8 @@ TEST(Exact, agrees_with_the_ilp) {
     Stop stop;
     const Solution& solution = solver.solve(instance, stop);
     Stop other;
-    const Solution ilp = solve(instance, {.engine = Engine::kIlp, .ilp = {.antichain_cut = false}}, other);
+    const Solution ilp =
+        solve(instance, {.engine = Engine::kIlp, .ilp = {.antichain_cut = false, .own_bounds = false}}, other);
     ASSERT_EQ(solution.proof, Proof::kOptimal) << "seed " << seed;
     ASSERT_EQ(ilp.proof, Proof::kOptimal) << "seed " << seed;
     ASSERT_NEAR(solution.schedule.makespan, ilp.schedule.makespan, 1e-6 * ilp.schedule.makespan) << "seed " << seed;

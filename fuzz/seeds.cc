@@ -10,6 +10,8 @@
 
 namespace phaze {
 std::span<const EmbeddedFile> zoo_files();  // generated from data/zoo
+std::span<const EmbeddedFile> chip_files();
+std::span<const EmbeddedFile> network_files();
 }  // namespace phaze
 
 int main(int argc, char** argv) {
@@ -51,6 +53,17 @@ int main(int argc, char** argv) {
     std::ofstream unnamed(folder / "onnx" / ("unnamed" + std::to_string(choice)), std::ios::binary);
     unnamed << static_cast<char>(choice) << small_transformer(3, "").bytes();
   }
+  std::filesystem::create_directories(folder / "hardware");
+  for (const auto files : {phaze::chip_files(), phaze::network_files()})
+    for (const phaze::EmbeddedFile& file : files) std::ofstream(folder / "hardware" / file.name) << file.text;
+  std::ofstream(folder / "hardware" / "space") << "name: small\ndimensions:\n  rows: {powers_of_two: [32, 256]}\n"
+                                                  "  lanes: {equals: rows}\n  glb: [16MiB, 32MiB]\n"
+                                                  "limits:\n  area: 278mm2\n  tdp: 300W\n";
+  std::filesystem::create_directories(folder / "schedule");
+  std::ofstream(folder / "schedule" / "small")
+      << R"({"resources": {"tc": 8, "hbm": 1.0}, "ops": [{"id": 0, "name": "qkv", "modes": [{"duration": 1.5e-3,
+         "demand": {"tc": 1, "hbm": 0.35}}, {"duration": 2e-4, "demand": {"tc": 8}}]}, {"id": 1, "modes":
+         [{"duration": 0}]}, {"id": 2, "modes": [{"duration": 1, "demand": {"tc": 2}}]}], "edges": [[0, 1]]})";
   std::filesystem::create_directories(folder / "config");
   for (const phaze::EmbeddedFile& file : phaze::zoo_files()) {
     // The published configuration is the object behind "config".

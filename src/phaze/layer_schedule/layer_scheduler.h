@@ -17,7 +17,7 @@ struct LayerTime {
 // Keeps its memory from layer to layer; one per thread.
 class LayerScheduler {
  public:
-  explicit LayerScheduler(InstanceOptions options = {}, std::uint64_t states_per_layer = 2'000)
+  explicit LayerScheduler(InstanceOptions options = {}, std::uint64_t states_per_layer = 500)
       : options_(options), states_(states_per_layer) {}
 
   enum class Collectives : std::uint8_t { kTimed, kFree };

@@ -61,12 +61,15 @@ std::vector<double> cut_bytes(const LayerGraph& graph) {
 
 PassTime pass_time(const workload::OpGraph& graph, const cost::OperatorCosts& costs) {
   PassTime time;
+  double operators = 0;
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const workload::OpId op(i);
     const double seconds = costs.of(graph, op, costs.all_cores()).seconds;
+    if (seconds > 0) ++operators;
     time.seconds += seconds;
     if (std::holds_alternative<workload::Collective>(graph.op(op).work)) time.communication += seconds;
   }
+  time.seconds = std::max(time.seconds, operators * costs.chip().calibration.dispatch_seconds);
   return time;
 }
 

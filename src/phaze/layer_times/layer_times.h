@@ -19,7 +19,7 @@ struct TableOptions {
   double accumulation_bytes = 0;
 };
 
-// Operators one after another on the whole chip.
+// Operators one after another on the whole chip, as fast as the host sends them off.
 placement::PassTime pass_time(const workload::OpGraph& graph, const cost::OperatorCosts& costs);
 
 // Only layers with an attention core are ever recomputed, as frameworks do: embeddings and the head keep what they

@@ -22,3 +22,10 @@ target_compile_definitions(phaze_onnx_proto INTERFACE ONNX_ML=1 ONNX_NAMESPACE=o
 if(onnx_include)
   target_include_directories(phaze_onnx_proto SYSTEM INTERFACE ${onnx_include})
 endif()
+
+# CBC ships a pkg-config file only.
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(CBC REQUIRED cbc)
+add_library(phaze_cbc INTERFACE)
+target_include_directories(phaze_cbc SYSTEM INTERFACE ${CBC_INCLUDE_DIRS})
+target_link_libraries(phaze_cbc INTERFACE ${CBC_LINK_LIBRARIES})

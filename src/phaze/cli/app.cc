@@ -118,6 +118,7 @@ int run(int argc, const char* const* argv) {
   add_space_command(app, session);
   add_estimate_command(app, session);
   add_calibrate_command(app, session);
+  add_schedule_command(app, session);
   add_place_command(app, session);
   add_simulate_command(app, session);
   add_completion_command(app, session);

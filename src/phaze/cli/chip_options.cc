@@ -6,11 +6,11 @@
 
 namespace phaze::cli {
 
-void ChipOptions::add_to(CLI::App& command) {
+void ChipOptions::add_to(CLI::App& command, bool required) {
   command
       .add_option("--chip", chip,
                   "A preset (see 'phaze chip list'), a .yaml file, or parts such as tc=8x128x128,hbm=80GiB")
-      ->required()
+      ->required(required)
       ->type_name("CHIP");
   command
       .add_option("--network", network,

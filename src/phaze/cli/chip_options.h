@@ -17,7 +17,7 @@ struct ChipOptions {
   std::string network;
 
   // --chip, --network
-  void add_to(CLI::App& command);
+  void add_to(CLI::App& command, bool required = true);
 
   // One device of that chip in its network.
   Result<hardware::Cluster> load() const;

@@ -14,6 +14,7 @@ void add_chip_command(CLI::App& app, Session& session);
 void add_space_command(CLI::App& app, Session& session);
 void add_estimate_command(CLI::App& app, Session& session);
 void add_calibrate_command(CLI::App& app, Session& session);
+void add_schedule_command(CLI::App& app, Session& session);
 void add_place_command(CLI::App& app, Session& session);
 void add_simulate_command(CLI::App& app, Session& session);
 void add_completion_command(CLI::App& app, Session& session);

@@ -85,10 +85,10 @@ void draw(const GraphOptions& options, Session& session) {
 
 }  // namespace
 
-void ModelOptions::add_to(CLI::App& command) {
+void ModelOptions::add_to(CLI::App& command, bool required) {
   command
       .add_option("MODEL", model, "A zoo name (see 'phaze model list'), a Hugging Face config.json, or an .onnx file")
-      ->required();
+      ->required(required);
   const auto count = [&](const std::string& name, std::int64_t& target, const std::string& help) {
     command.add_option(name, target, help)->check(positive_whole_number())->type_name("N");
   };

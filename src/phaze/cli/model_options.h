@@ -17,8 +17,9 @@ struct ModelOptions {
   workload::WorkloadOptions workload;
   workload::Recompute recompute = workload::Recompute::kNone;
 
-  // MODEL, --seq, --microbatch, --tensor-parallel, --sequence-parallel, --attention, --recompute, --fuse
-  void add_to(CLI::App& command);
+  // MODEL (optional where something else can take its place), --seq, --microbatch, --tensor-parallel,
+  // --sequence-parallel, --attention, --recompute, --fuse
+  void add_to(CLI::App& command, bool required = true);
 };
 
 }  // namespace phaze::cli

@@ -47,7 +47,7 @@ Estimate attention_cost(const Attention& attention, double hbm_bytes, const hard
   // In registers, a score takes the cycles of a dedicated unit, and one for its row's statistics, also in a kernel.
   const double scores_made = static_cast<double>(products * queries) * static_cast<double>(keys);
   const auto cycles_per_score = [](bool backward) {
-    return 1 + cycles_per_element(workload::VectorOp::kSoftmax, backward, VectorUnits::kDedicated);
+    return 1 + cycles_per_element({.op = workload::VectorOp::kSoftmax, .backward = backward}, VectorUnits::kDedicated);
   };
   const double operations = scores_made * (cycles_per_score(false) + (attention.backward ? cycles_per_score(true) : 0));
 

@@ -38,11 +38,12 @@ double vector_graph_bytes(const OpGraph& graph, OpId op, const workload::VectorW
 OperatorCosts::OperatorCosts(CostOptions options, Memo* memo) : options_(std::move(options)), memo_(memo) {
   const hardware::Chip& c = options_.chip;
   const hardware::Calibration& k = c.calibration;
-  for (const double value : {c.clock_hz, real(c.tensor_cores.rows), real(c.tensor_cores.cols),
-                             real(c.vector_cores.lanes), real(c.global_buffer.value()), c.global_buffer_bytes_per_cycle,
-                             c.hbm_bandwidth, real(c.tensor_core_buffer().value()), c.process_nm, k.compute,
-                             k.attention, k.vector, k.hbm, k.serial ? 1.0 : 0.0, k.start_seconds, real(k.tile_rows),
-                             real(k.tile_cols), real(static_cast<int>(options_.gemm_model))})
+  for (const double value :
+       {c.clock_hz, real(c.tensor_cores.rows), real(c.tensor_cores.cols), real(c.vector_cores.lanes),
+        real(c.global_buffer.value()), c.global_buffer_bytes_per_cycle, c.hbm_bandwidth,
+        real(c.tensor_core_buffer().value()), c.process_nm, k.compute, k.attention, k.vector, k.hbm,
+        k.serial ? 1.0 : 0.0, k.start_seconds, real(k.tile_rows), real(k.tile_cols),
+        real(static_cast<int>(options_.gemm_model)), options_.fused_softmax ? 1.0 : 0.0})
     machine_.add(value);
   for (const hardware::NetworkLevel& level : options_.network.levels) {
     for (const double value : {real(level.size), level.bandwidth, level.efficiency, level.latency}) machine_.add(value);
@@ -51,13 +52,15 @@ OperatorCosts::OperatorCosts(CostOptions options, Memo* memo) : options_(std::mo
 }
 
 bool OperatorCosts::has_own_kernel(const OpGraph& graph, OpId op) const {
-  if (!options_.chip.calibration.serial || std::holds_alternative<workload::VectorWork>(graph.op(op).work)) return false;
+  if (!options_.chip.calibration.serial || std::holds_alternative<workload::VectorWork>(graph.op(op).work))
+    return false;
   return std::ranges::any_of(graph.fused(op), [](const workload::VectorWork& work) { return !absorbed(work.op); });
 }
 
 bool OperatorCosts::inside_neighbour(const OpGraph& graph, OpId op) const {
   const auto* work = std::get_if<workload::VectorWork>(&graph.op(op).work);
-  if (!options_.chip.calibration.serial || work == nullptr || !absorbed(work->op)) return false;
+  if (!options_.fused_softmax || !options_.chip.calibration.serial || work == nullptr || !absorbed(work->op))
+    return false;
   return std::ranges::any_of(graph.predecessors(op), [&](OpId before) {
     const auto* producer = std::get_if<workload::VectorWork>(&graph.op(before).work);
     return producer != nullptr && producer->op == workload::VectorOp::kSoftmax;
@@ -163,8 +166,8 @@ void OperatorCosts::add_kernel(const OpGraph& graph, OpId op, const Cores& cores
                        std::max(0.0, real(graph.written_bytes(op).value()) - kept);
   double vector = 0;
   for (const workload::VectorWork& work : graph.fused(op)) vector += vector_compute_seconds(work, chip, cores.vector);
-  estimate.seconds += std::max(vector, bytes / (chip.hbm_bandwidth * chip.calibration.hbm)) +
-                      chip.calibration.start_seconds;
+  estimate.seconds +=
+      std::max(vector, bytes / (chip.hbm_bandwidth * chip.calibration.hbm)) + chip.calibration.start_seconds;
   estimate.hbm_bytes += bytes;
   estimate.joules += bytes * 8 * hardware::event_energy(chip).hbm_bit * 1e-12;
 }
@@ -178,7 +181,7 @@ void OperatorCosts::add_epilogue(const OpGraph& graph, OpId op, const Cores& cor
   double vector = 0;
   for (const workload::VectorWork& work : graph.fused(op)) {
     vector += vector_compute_seconds(work, chip, cores.vector);
-    estimate.joules += 1e-12 * real(work.elements()) * cycles_per_element(work.op, work.backward, vector_units(chip)) *
+    estimate.joules += 1e-12 * real(work.elements()) * cycles_per_element(work, vector_units(chip)) *
                        (energy.mac + 2 * energy.vector_read + energy.vector_write);
   }
   // Behind a vector operator the lanes do both; behind a product they work beside the arrays.

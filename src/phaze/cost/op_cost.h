@@ -21,6 +21,8 @@ struct CostOptions {
   hardware::Chip chip;
   hardware::Network network;
   GemmModel gemm_model = GemmModel::kPhysical;
+  // A GPU's softmax kernels scale and mask along the way, as those of training frameworks do and PyTorch's own do not.
+  bool fused_softmax = false;
 };
 
 struct Cores {

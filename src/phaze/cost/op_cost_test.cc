@@ -172,7 +172,7 @@ TEST(Optimizer, a_step_streams_states_once) {
   const hardware::Chip chip = *hardware::load_chip("tpuv4");
   const Estimate step = optimizer_step_cost(1e9, Optimizer::kAdamMixed, chip);
   EXPECT_EQ(step.bound_by, Bound::kHbm);
-  EXPECT_NEAR(step.seconds, 30e9 / 1.2e12, 1e-12);
+  EXPECT_NEAR(step.seconds, 1e9 * step_bytes_per_parameter(Optimizer::kAdamMixed) / 1.2e12, 1e-12);
 }
 
 }  // namespace

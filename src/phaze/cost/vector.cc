@@ -1,6 +1,7 @@
 #include "phaze/cost/vector.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "phaze/hardware/power.h"
 
@@ -41,9 +42,9 @@ Cycles study_cycles(VectorOp op) {
 }
 
 // Instructions per element that a GPU's kernels issue, one per lane and cycle: address arithmetic, conversions between
-// 16 and 32 bits and polynomial approximations included. From PyTorch's kernels on an H200 (32768 x 4096 elements, the
+// 16 and 32 bits and polynomial approximations included. From PyTorch's kernels on an H200 (2^27 and 2^28 elements, the
 // time beyond what memory takes); operators that memory always binds have a nominal count.
-Cycles kernel_instructions(VectorOp op) {
+Cycles kernel_instructions(VectorOp op, std::int64_t row) {
   switch (op) {
     case VectorOp::kGelu:
     case VectorOp::kErf: return {40, 52};
@@ -55,21 +56,29 @@ Cycles kernel_instructions(VectorOp op) {
     case VectorOp::kPow:
     case VectorOp::kSin:
     case VectorOp::kCos: return {32, 40};
-    case VectorOp::kDropout: return {56, 20};  // random numbers
+    case VectorOp::kDropout: return {54, 20};  // random numbers
+    case VectorOp::kMask: return {75, 20};     // an operand that repeats over heads is not read in whole words
     case VectorOp::kSoftmax:
     case VectorOp::kLogSoftmax:
-    case VectorOp::kCrossEntropy: return {96, 86};
-    case VectorOp::kLayerNorm: return {46, 107};  // backward: and the sums over tokens
-    case VectorOp::kRmsNorm: return {36, 103};
+    case VectorOp::kCrossEntropy: {
+      // Rows of up to 1,024 stay in registers; longer ones are read again, from ever farther away.
+      const double doublings = std::max(0.0, std::log2(static_cast<double>(row) / 1024));
+      return {46 * (1 + 0.5 * doublings), 86};
+    }
+    // Short rows leave most of a block waiting for their statistics. Backward: and the sums over tokens.
+    case VectorOp::kLayerNorm: return {40 + 30000 / static_cast<double>(row), 107};
+    case VectorOp::kRmsNorm: return {30 + 30000 / static_cast<double>(row), 103};
     default: return {10, 10};
   }
 }
 
 }  // namespace
 
-double cycles_per_element(VectorOp op, bool backward, VectorUnits units) {
-  const Cycles cycles = units == VectorUnits::kKernels ? kernel_instructions(op) : study_cycles(op);
-  return backward ? cycles.backward : cycles.forward;
+double cycles_per_element(const VectorWork& work, VectorUnits units) {
+  const Cycles cycles = units == VectorUnits::kKernels
+                            ? kernel_instructions(work.op, std::max<std::int64_t>(1, work.cols))
+                            : study_cycles(work.op);
+  return work.backward ? cycles.backward : cycles.forward;
 }
 
 VectorUnits vector_units(const hardware::Chip& chip) {
@@ -94,7 +103,7 @@ double vector_compute_seconds(const VectorWork& work, const hardware::Chip& chip
   const VectorUnits units = vector_units(chip);
   // Dedicated units take their statistics in a pass of their own; instruction counts have it inside.
   const double statistics = units == VectorUnits::kDedicated && reduces_rows(work.op) ? 1 : 0;
-  const double per_element = cycles_per_element(work.op, work.backward, units) + statistics;
+  const double per_element = cycles_per_element(work, units) + statistics;
   const double lanes = static_cast<double>(cores * chip.vector_cores.lanes);
   return static_cast<double>(work.elements()) * per_element / (lanes * chip.clock_hz * chip.calibration.vector);
 }
@@ -122,8 +131,7 @@ Estimate vector_cost(const VectorWork& work, double hbm_bytes, const hardware::C
                       : compute >= global              ? Bound::kVector
                                                        : Bound::kGlobalBuffer;
   constexpr double kPico = 1e-12;
-  const double operations =
-      static_cast<double>(work.elements()) * cycles_per_element(work.op, work.backward, vector_units(chip));
+  const double operations = static_cast<double>(work.elements()) * cycles_per_element(work, vector_units(chip));
   estimate.joules = kPico * (operations * (energy.mac + 2 * energy.vector_read + energy.vector_write) +
                              global_bytes / 8 * energy.global_buffer + hbm_bytes * 8 * energy.hbm_bit);
   return estimate;

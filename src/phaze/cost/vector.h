@@ -17,7 +17,7 @@ namespace phaze::cost {
 enum class VectorUnits : std::uint8_t { kDedicated, kKernels };
 VectorUnits vector_units(const hardware::Chip& chip);
 
-double cycles_per_element(workload::VectorOp op, bool backward, VectorUnits units);
+double cycles_per_element(const workload::VectorWork& work, VectorUnits units);
 
 // True for operators that need statistics of a whole row before they can finish it.
 bool reduces_rows(workload::VectorOp op);

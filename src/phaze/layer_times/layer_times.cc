@@ -7,6 +7,7 @@
 namespace phaze::layer_times {
 namespace {
 
+using layer_schedule::LayerScheduler;
 using placement::LayerCost;
 using placement::LayerTable;
 using placement::PassTime;
@@ -20,11 +21,11 @@ bool has_attention_core(const Layer& layer) {
 }
 
 LayerCost price(const Layer& layer, bool recomputed, const LayerGraph& graph, const cost::OperatorCosts& costs,
-                const TableOptions& options) {
+                const TableOptions& options, LayerScheduler& scheduler) {
   LayerCost priced;
   priced.name = layer.name;
-  priced.forward = pass_time(layer.forward, costs);
-  priced.backward = pass_time(layer.backward, costs);
+  priced.forward = pass_time(layer.forward, costs, scheduler);
+  priced.backward = pass_time(layer.backward, costs, scheduler);
   const hardware::Chip& chip = costs.chip();
   priced.backward.seconds += real(layer.parameters + layer.tied_parameters) * options.accumulation_bytes /
                              (chip.hbm_bandwidth * chip.calibration.hbm);
@@ -35,10 +36,10 @@ LayerCost price(const Layer& layer, bool recomputed, const LayerGraph& graph, co
   using workload::Recompute;
   priced.saved[1] = std::min(priced.saved[0], real(layer.saved.under(Recompute::kSelective).value()));
   // Published formulas count the layer's input whole on every rank; under sequence parallelism each keeps its tokens.
-  const double input = real(layer.saved.under(Recompute::kFull).value()) /
-                       (graph.parallel.sequence ? real(graph.parallel.width) : 1);
+  const double input =
+      real(layer.saved.under(Recompute::kFull).value()) / (graph.parallel.sequence ? real(graph.parallel.width) : 1);
   priced.saved[2] = std::min(priced.saved[1], input);
-  priced.recompute[1] = pass_time(workload::recomputed(layer.forward, Recompute::kSelective), costs);
+  priced.recompute[1] = pass_time(workload::recomputed(layer.forward, Recompute::kSelective), costs, scheduler);
   priced.recompute[2] = priced.forward;
   if (priced.recompute[1].seconds > priced.recompute[2].seconds) priced.recompute[1] = priced.recompute[2];
   return priced;
@@ -59,15 +60,19 @@ std::vector<double> cut_bytes(const LayerGraph& graph) {
 
 }  // namespace
 
-PassTime pass_time(const workload::OpGraph& graph, const cost::OperatorCosts& costs) {
-  PassTime time;
+PassTime pass_time(const workload::OpGraph& graph, const cost::OperatorCosts& costs, LayerScheduler& scheduler) {
+  PassTime time{.seconds = scheduler.time(graph, costs, LayerScheduler::Collectives::kTimed).seconds};
+  double communication = 0;
   double operators = 0;
   for (std::size_t i = 0; i < graph.size(); ++i) {
-    const workload::OpId op(i);
-    const double seconds = costs.of(graph, op, costs.all_cores()).seconds;
+    const double seconds = costs.of(graph, workload::OpId(i), costs.all_cores()).seconds;
     if (seconds > 0) ++operators;
-    time.seconds += seconds;
-    if (std::holds_alternative<workload::Collective>(graph.op(op).work)) time.communication += seconds;
+    if (std::holds_alternative<workload::Collective>(graph.op(workload::OpId(i)).work)) communication += seconds;
+  }
+  if (communication > 0) {
+    // What is left of it beside compute: the time that the pass would save if communication were free.
+    const double free = scheduler.time(graph, costs, LayerScheduler::Collectives::kFree).seconds;
+    time.communication = std::clamp(time.seconds - free, 0.0, communication);
   }
   time.seconds = std::max(time.seconds, operators * costs.chip().calibration.dispatch_seconds);
   return time;
@@ -79,9 +84,10 @@ LayerTable layer_table(const LayerGraph& graph, const cost::OperatorCosts& costs
                    .sequence_parallel = graph.parallel.sequence,
                    .cut_bytes = cut_bytes(graph),
                    .cut_is_replicated = !graph.parallel.sequence};
+  LayerScheduler scheduler(options.schedule);
   const bool any_attention = std::ranges::any_of(graph.layers, has_attention_core);
   for (const Layer& layer : graph.layers)
-    table.kinds.push_back(price(layer, !any_attention || has_attention_core(layer), graph, costs, options));
+    table.kinds.push_back(price(layer, !any_attention || has_attention_core(layer), graph, costs, options, scheduler));
   for (const workload::LayerNode& node : graph.nodes)
     table.nodes.push_back(static_cast<std::uint32_t>(node.layer.index()));
   return table;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "phaze/cost/op_cost.h"
+#include "phaze/layer_schedule/layer_scheduler.h"
 #include "phaze/placement/layers.h"
 #include "phaze/workload/layer_graph.h"
 
@@ -17,10 +18,13 @@ struct TableOptions {
   // Bytes per parameter that adding a microbatch's gradients to those before it moves, beyond what the products of the
   // backward pass write themselves.
   double accumulation_bytes = 0;
+  layer_schedule::InstanceOptions schedule;
 };
 
-// Operators one after another on the whole chip, as fast as the host sends them off.
-placement::PassTime pass_time(const workload::OpGraph& graph, const cost::OperatorCosts& costs);
+// The makespan of the best schedule; on a GPU, operators one after another, as fast as
+// the host sends them off.
+placement::PassTime pass_time(const workload::OpGraph& graph, const cost::OperatorCosts& costs,
+                              layer_schedule::LayerScheduler& scheduler);
 
 // Only layers with an attention core are ever recomputed, as frameworks do: embeddings and the head keep what they
 // made. In a model without attention all layers may be.

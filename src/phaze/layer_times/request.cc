@@ -42,19 +42,19 @@ std::int64_t widest(const hardware::Cluster& cluster) {
 
 Result<PlanProblem> make_problem(const std::string& model, const hardware::Cluster& cluster, const PlanOptions& options,
                                  cost::Memo& memo, Progress& progress) {
-  const cost::OperatorCosts costs({.chip = cluster.chip, .network = cluster.network}, &memo);
+  const cost::OperatorCosts costs({.chip = cluster.chip, .network = cluster.network, .fused_softmax = options.fuse},
+                                  &memo);
   PlanProblem problem;
   placement::Request& request = problem.request;
-  request.training = {.global_batch = options.global_batch,
-                      .states = states(options),
-                      .overlap_gradients = options.overlap_gradients};
+  request.training = {
+      .global_batch = options.global_batch, .states = states(options), .overlap_gradients = options.overlap_gradients};
   request.freedom = options.freedom;
   constexpr double kMany = 1e9;  // a step's fixed part vanishes per parameter
-  request.devices = {.count = cluster.devices,
-                     .memory = static_cast<double>(cluster.chip.hbm.value()),
-                     .network = cluster.network,
-                     .step_seconds_per_parameter =
-                         cost::optimizer_step_cost(kMany, options.optimizer, cluster.chip).seconds / kMany};
+  request.devices = {
+      .count = cluster.devices,
+      .memory = static_cast<double>(cluster.chip.hbm.value()),
+      .network = cluster.network,
+      .step_seconds_per_parameter = cost::optimizer_step_cost(kMany, options.optimizer, cluster.chip).seconds / kMany};
 
   const bool given_width = !options.widths.empty();
   const auto widths = given_width ? options.widths : powers_of_two(widest(cluster));

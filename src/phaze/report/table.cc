@@ -68,9 +68,15 @@ std::string readable_flops(double value) {
   return with_unit(value, kUnits);
 }
 
-std::string readable_seconds(double value) {
-  constexpr std::array kUnits = {"ns", "us", "ms", "s"};
-  return with_unit(value * 1e9, kUnits);
+std::string readable_seconds(double seconds) {
+  struct Unit {
+    double size;
+    const char* name;
+  };
+  for (const Unit& unit : {Unit{1, "s"}, Unit{1e-3, "ms"}, Unit{1e-6, "us"}})
+    // Sums of durations may fall a rounding error short of a round number.
+    if (seconds >= unit.size * (1 - 1e-9)) return fmt::format("{:.4g} {}", seconds / unit.size, unit.name);
+  return seconds > 0 ? fmt::format("{:.4g} ns", seconds / 1e-9) : "0 s";
 }
 
 std::string readable_bytes(double value) {

@@ -32,7 +32,7 @@ std::string readable_count(double value);
 std::string readable_flops(double value);
 
 // "18.3 us", "1.2 s".
-std::string readable_seconds(double value);
+std::string readable_seconds(double seconds);
 
 // "33.6 MB", "1.2 GB": powers of ten.
 std::string readable_bytes(double value);

@@ -1,0 +1,162 @@
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "phaze/base/nearest.h"
+#include "phaze/base/quantity.h"
+#include "phaze/cli/chip_options.h"
+#include "phaze/cli/commands.h"
+#include "phaze/cli/flags.h"
+#include "phaze/cli/model_options.h"
+#include "phaze/cli/output_file.h"
+#include "phaze/cli/session.h"
+#include "phaze/layer_schedule/layer_instance.h"
+#include "phaze/report/schedule_report.h"
+#include "phaze/schedule/instance_file.h"
+#include "phaze/schedule/solve.h"
+#include "phaze/workload/load.h"
+
+namespace phaze::cli {
+namespace {
+
+struct ScheduleOptions {
+  std::string instance, trace, time_limit;
+  ModelOptions model;
+  ChipOptions chip;
+  std::string layer;
+  bool backward = false;
+  layer_schedule::InstanceOptions problem;
+  std::int64_t node_limit = 1'000'000;
+  schedule::SolveOptions solve;
+};
+
+// What is to be scheduled, wherever it came from.
+struct Task {
+  std::string title;
+  schedule::NamedInstance named;
+};
+
+// The layer that was named, or the one that the model repeats most.
+Result<const workload::Layer*> layer_of(const workload::LayerGraph& graph, const std::string& name) {
+  std::vector<std::string> names;
+  const workload::Layer* chosen = nullptr;
+  std::int64_t most = 0;
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+    const workload::Layer& layer = graph.layers[i];
+    if (layer.name == name) return &layer;
+    names.push_back(layer.name);
+    if (const std::int64_t repeat = graph.repeat(workload::LayerId(i)); repeat > most) {
+      most = repeat;
+      chosen = &layer;
+    }
+  }
+  if (!name.empty()) return Error{"'" + graph.model + "' has no layer '" + name + "'", "--layer", suggest(name, names)};
+  return chosen;
+}
+
+Result<Task> layer_task(const ScheduleOptions& options, Session& session) {
+  if (options.chip.chip.empty()) return Error{"--chip is required", "phaze schedule", "name a chip such as tpuv4"};
+  const auto cluster = options.chip.load();
+  if (!cluster) return cluster.error();
+  const auto graph = workload::load_model(options.model.model, options.model.workload, session.progress);
+  if (!graph) return graph.error();
+  for (const std::string& warning : graph->warnings) session.log.warning(warning);
+  const auto layer = layer_of(*graph, options.layer);
+  if (!layer) return layer.error();
+  const cost::OperatorCosts costs({.chip = cluster->chip, .network = cluster->network});
+  Task task{graph->model + " " + (*layer)->name + (options.backward ? " backward" : " forward"), {}};
+  layer_schedule::fill_instance(options.backward ? (*layer)->backward : (*layer)->forward, costs, options.problem,
+                                task.named.instance);
+  for (std::size_t i = 0; i < task.named.instance.size(); ++i) task.named.ids.push_back(static_cast<std::int64_t>(i));
+  return task;
+}
+
+Result<Task> task_of(const ScheduleOptions& options, Session& session) {
+  if (!options.model.model.empty() && !options.instance.empty())
+    return Error{"cannot stand beside a model", "--instance"};
+  if (!options.model.model.empty()) return layer_task(options, session);
+  if (options.instance.empty())
+    return Error{"nothing to schedule", "phaze schedule", "name a model and --chip, or a file with --instance"};
+  auto named = schedule::read_instance(options.instance);
+  if (!named) return named.error();
+  return Task{options.instance, std::move(*named)};
+}
+
+// "2", "1.5s", "200ms".
+Result<double> seconds_of(const std::string& text) {
+  const bool unit = !text.empty() && text.back() == 's';
+  auto seconds = unit ? parse_seconds(text) : parse_positive(text);
+  if (!seconds) return within("--time-limit", seconds.error());
+  return seconds;
+}
+
+void run(const ScheduleOptions& options, Session& session) {
+  Stop::Limits limits{.work = static_cast<std::uint64_t>(options.node_limit), .requested = &interrupted};
+  if (!options.time_limit.empty()) {
+    const auto seconds = seconds_of(options.time_limit);
+    if (!seconds) return session.fail(seconds.error());
+    limits.seconds = *seconds;
+  }
+  const auto task = task_of(options, session);
+  if (!task) return session.fail(task.error());
+  Stop stop(limits);
+  const schedule::Solution solution = schedule::solve(task->named.instance, options.solve, stop);
+  const report::ScheduleView view{task->named.instance, task->named.ids, solution, task->title};
+  if (!options.trace.empty()) {
+    const Status written = write_file(options.trace, report::schedule_trace(view));
+    if (!written) return session.fail(written.error());
+    session.log.info("wrote " + options.trace);
+  }
+  session.answer(session.json ? report::schedule_json(view) : report::schedule_text(view));
+  // What was found is kept and shown; the exit code says that it is not the last word.
+  if (stop.reason() == Stop::Reason::kRequested && session.exit_code == kAnswered) session.exit_code = kInterrupted;
+}
+
+}  // namespace
+
+void add_schedule_command(CLI::App& app, Session& session) {
+  const auto options = std::make_shared<ScheduleOptions>();
+  CLI::App& command = *app.add_subcommand("schedule", "The shortest schedule of a layer's operators, with a proof");
+  options->model.add_to(command, false);
+  options->chip.add_to(command, false);
+  command
+      .add_option("--layer", options->layer,
+                  "Which layer, by its name in 'phaze model show' (default: the one repeated most)")
+      ->type_name("NAME");
+  add_choice<bool>(command, "--pass", options->backward, {{"forward", false}, {"backward", true}},
+                   "Which pass (default: forward)");
+  using layer_schedule::ScheduleModel;
+  add_choice<ScheduleModel>(command, "--schedule-model", options->problem.model,
+                            {{"moldable", ScheduleModel::kMoldable}, {"phaze", ScheduleModel::kPhaze}},
+                            "moldable: 1, 2, 4, ... cores and shared bandwidth; phaze: one core or the whole chip, as "
+                            "in 2024 (default: moldable)");
+  command
+      .add_option("--instance", options->instance, "A JSON file with resources, operators and their modes, and edges")
+      ->type_name("FILE");
+  using schedule::Engine;
+  add_choice<Engine>(command, "--solver", options->solve.engine, {{"exact", Engine::kExact}, {"ilp", Engine::kIlp}},
+                     "exact: bounds and a search of its own; ilp: a mixed-integer program (default: exact)");
+  command
+      .add_option("--time-limit", options->time_limit,
+                  "Stop after so long, like 500ms or 2s, with the best schedule so far and a bound (default: none)")
+      ->type_name("TIME");
+  command
+      .add_option("--node-limit", options->node_limit,
+                  "Stop after so many states of the search, the same on every machine (default: 1000000)")
+      ->check(positive_whole_number())
+      ->type_name("N");
+  command.add_option("--trace", options->trace, "Also write the schedule for Perfetto or chrome://tracing")
+      ->type_name("FILE");
+  command.footer(
+      "Examples:\n"
+      "  phaze schedule gpt2-xl --chip tpuv4 --pass backward --trace backward.trace.json\n"
+      "  phaze schedule --instance layer.json --trace layer.trace.json\n"
+      "\n"
+      "  {\"resources\": {\"tc\": 8, \"hbm\": 1.0},\n"
+      "   \"ops\": [{\"id\": 0, \"name\": \"qkv\", \"modes\": [{\"duration\": 1.5e-3, \"demand\": {\"tc\": 1, \"hbm\": "
+      "0.35}}]}],\n"
+      "   \"edges\": []}");
+  command.callback([options, &session] { run(*options, session); });
+}
+
+}  // namespace phaze::cli

@@ -1,0 +1,101 @@
+#include <gtest/gtest.h>
+
+#include "phaze/base/progress.h"
+#include "phaze/hardware/chip_file.h"
+#include "phaze/hardware/cluster.h"
+#include "phaze/hardware/design_space.h"
+#include "phaze/layer_schedule/layer_scheduler.h"
+#include "phaze/schedule/evaluate.h"
+#include "phaze/workload/load.h"
+
+namespace phaze::layer_schedule {
+namespace {
+
+cost::OperatorCosts costs_on(const hardware::Chip& chip, cost::Memo* memo) {
+  return cost::OperatorCosts({.chip = chip, .network = *hardware::load_network("8x100GB/s@1us,10GB/s")}, memo);
+}
+
+workload::LayerGraph model(const char* name, std::int64_t width) {
+  NoProgress quiet;
+  auto graph = workload::load_model(name, {.parallel = {.width = width}, .fuse = true}, quiet);
+  EXPECT_TRUE(graph) << name;
+  return std::move(*graph);
+}
+
+// Every 5,000th chip of the 2024 space.
+std::vector<hardware::Chip> some_chips() {
+  std::vector<hardware::Chip> chips;
+  int index = 0;
+  hardware::phaze_space().for_each_kept([&](const hardware::Chip& chip) {
+    if (index++ % 5000 == 0) chips.push_back(chip);
+    return true;
+  });
+  return chips;
+}
+
+TEST(LayerSchedule, moldable_schedules_are_never_longer_than_those_of_2024_when_bandwidth_is_not_shared) {
+  cost::Memo memo;
+  LayerScheduler two_modes({.model = ScheduleModel::kPhaze});
+  LayerScheduler moldable({.model = ScheduleModel::kMoldable, .share_hbm = false});
+  int compared = 0;
+  for (const char* name : {"bert-large", "llama2-7b", "gpt-neox-20b"})
+    for (const std::int64_t width : {1, 4}) {
+      const workload::LayerGraph graph = model(name, width);
+      for (const hardware::Chip& chip : some_chips()) {
+        const cost::OperatorCosts costs = costs_on(chip, &memo);
+        for (const workload::Layer& layer : graph.layers)
+          for (const workload::OpGraph* pass : {&layer.forward, &layer.backward}) {
+            const LayerTime wide = moldable.time(*pass, costs);
+            const LayerTime narrow = two_modes.time(*pass, costs);
+            EXPECT_LE(wide.lower_bound, narrow.seconds * (1 + 1e-9)) << name << " " << layer.name;
+            if (wide.proven) {
+              EXPECT_LE(wide.seconds, narrow.seconds * (1 + 1e-9)) << name << " " << layer.name;
+            }
+            ++compared;
+          }
+      }
+    }
+  EXPECT_GT(compared, 100);
+}
+
+TEST(LayerSchedule, lies_between_the_longest_operator_and_the_serial_sum) {
+  cost::Memo memo;
+  LayerScheduler scheduler({.model = ScheduleModel::kPhaze});
+  const workload::LayerGraph graph = model("gpt2-xl", 1);
+  for (const hardware::Chip& chip : some_chips()) {
+    const cost::OperatorCosts costs = costs_on(chip, &memo);
+    for (const workload::Layer& layer : graph.layers) {
+      const double serial = cost::serial_cost(layer.backward, costs).seconds;
+      double longest = 0;
+      for (std::size_t i = 0; i < layer.backward.size(); ++i)
+        longest = std::max(longest, costs.of(layer.backward, workload::OpId(i), costs.all_cores()).seconds);
+      const LayerTime time = scheduler.time(layer.backward, costs);
+      EXPECT_LE(time.seconds, serial * (1 + 1e-9)) << "all on the whole chip, one after another, is a schedule";
+      EXPECT_GE(time.seconds, longest * (1 - 1e-9));
+      EXPECT_TRUE(schedule::evaluate(scheduler.instance(), scheduler.solution().schedule).valid());
+    }
+  }
+}
+
+TEST(LayerSchedule, collectives_hide_behind_compute_that_does_not_wait_for_them) {
+  cost::Memo memo;
+  const workload::LayerGraph graph = model("gpt2-xl", 5);
+  const cost::OperatorCosts costs = costs_on(hardware::Chip{}, &memo);
+  const auto block = std::ranges::find(graph.layers, "block", &workload::Layer::name);
+  ASSERT_NE(block, graph.layers.end());
+  const double serial = cost::serial_cost(block->backward, costs).seconds;
+  const LayerTime time = LayerScheduler().time(block->backward, costs);
+  EXPECT_LT(time.seconds, serial) << "weights' gradients need not wait for the all-reduce";
+}
+
+TEST(LayerSchedule, kernels_of_a_gpu_run_one_after_another) {
+  cost::Memo memo;
+  const workload::LayerGraph graph = model("bert-large", 1);
+  const cost::OperatorCosts costs = costs_on(*hardware::load_chip("h200"), &memo);
+  for (const workload::Layer& layer : graph.layers)
+    EXPECT_DOUBLE_EQ(LayerScheduler().time(layer.forward, costs).seconds,
+                     cost::serial_cost(layer.forward, costs).seconds);
+}
+
+}  // namespace
+}  // namespace phaze::layer_schedule

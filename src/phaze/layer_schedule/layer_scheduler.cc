@@ -1,0 +1,28 @@
+#include "phaze/layer_schedule/layer_scheduler.h"
+
+#include <variant>
+
+namespace phaze::layer_schedule {
+
+LayerTime LayerScheduler::time(const workload::OpGraph& graph, const cost::OperatorCosts& costs,
+                               Collectives collectives) {
+  if (graph.empty()) return {};
+  const auto left_out = [&](std::size_t i) {
+    return collectives == Collectives::kFree &&
+           std::holds_alternative<workload::Collective>(graph.op(workload::OpId(i)).work);
+  };
+  if (costs.chip().calibration.serial) {
+    double seconds = 0;
+    for (std::size_t i = 0; i < graph.size(); ++i)
+      if (!left_out(i)) seconds += costs.of(graph, workload::OpId(i), costs.all_cores()).seconds;
+    return {seconds, seconds, true};
+  }
+  fill_instance(graph, costs, options_, instance_);
+  for (std::size_t i = 0; i < graph.size(); ++i)
+    if (left_out(i)) instance_.durations[instance_.mode_offsets[i]] = 0;
+  Stop stop({.work = states_});
+  solution_ = &solver_.solve(instance_, stop);
+  return {solution_->schedule.makespan, solution_->lower_bound, solution_->proof == schedule::Proof::kOptimal};
+}
+
+}  // namespace phaze::layer_schedule

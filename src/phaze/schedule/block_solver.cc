@@ -1,0 +1,215 @@
+#include "phaze/schedule/block_solver.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace phaze::schedule {
+namespace {
+
+// Below this many operators a whole search costs less than the antichain LP.
+constexpr std::size_t kSmall = 5;
+constexpr std::size_t kFirstWidth = 16;
+constexpr std::size_t kWiden = 8;
+// A layer of so many states takes a few hundred megabytes.
+constexpr std::size_t kWidest = std::size_t{1} << 20U;
+
+bool closed(const BlockResult& result) {
+  return static_cast<double>(result.lower_bound) >=
+         static_cast<double>(result.schedule.makespan) * (1 - kTimeTolerance);
+}
+
+double limit_of(const BlockResult& result) {
+  return static_cast<double>(result.schedule.makespan) * (1 - kTimeTolerance);
+}
+
+// Schedules of a restricted block name its modes; this turns them into modes of the block itself.
+void name_modes_of(const Block& block, const Block& restricted, BlockSchedule& schedule) {
+  for (std::size_t i = 0; i < block.size; ++i) {
+    const std::uint32_t original = restricted.modes[schedule.ops[i].mode].original;
+    for (std::uint32_t m = block.mode_offsets[i]; m < block.mode_offsets[i + 1]; ++m)
+      if (block.modes[m].original == original) schedule.ops[i].mode = m;
+  }
+}
+
+}  // namespace
+
+Statistics& Statistics::operator+=(const Statistics& other) {
+  blocks += other.blocks;
+  largest_block = std::max(largest_block, other.largest_block);
+  closed_by_lists += other.closed_by_lists;
+  closed_by_antichains += other.closed_by_antichains;
+  closed_by_search += other.closed_by_search;
+  pivots += other.pivots;
+  states += other.states;
+  passes += other.passes;
+  milp_nodes += other.milp_nodes;
+  return *this;
+}
+
+void BlockSolver::solve(const Block& block, Stop& stop, BlockResult& result, Statistics& statistics) {
+  ++statistics.blocks;
+  statistics.largest_block = std::max<std::uint64_t>(statistics.largest_block, block.size);
+  result.lower_bound = bounds_.compute(block);
+  lists_.run(block, result.lower_bound, result.schedule);
+  result.optimal = closed(result);
+  if (result.optimal) {
+    ++statistics.closed_by_lists;
+  } else if (block.words == 1) {
+    close_gap(narrow_, block, stop, result, statistics);
+  } else if (block.words == 2) {
+    close_gap(middle_, block, stop, result, statistics);
+  } else if (block.words <= 4) {
+    close_gap(wide_, block, stop, result, statistics);
+  } else {
+    // Beyond 256 operators that hang together there is no search, only the bounds and the lists from both ends.
+    reverse(block, reversed_);
+    lists_.improve(block, reversed_, result.schedule);
+    result.optimal = closed(result);
+  }
+  if (result.optimal) result.lower_bound = result.schedule.makespan;
+}
+
+// One worth from `rates` (if any) and one per resource, of which every mode earns its share of the capacity.
+void BlockSolver::set_worths(const Block& block, std::span<const double> rates) {
+  const std::size_t given = rates.empty() ? 0 : 1;
+  worths_.resize(given + block.resources);
+  for (std::size_t v = 0; v < worths_.size(); ++v) {
+    SearchWorth& worth = worths_[v];
+    worth.rates.resize(block.modes.size());
+    for (std::size_t m = 0; m < block.modes.size(); ++m)
+      worth.rates[m] =
+          v < given ? rates[m] : static_cast<double>(block.demand(m)[v - given]) / static_cast<double>(kCapacityUnits);
+    worth.least.resize(block.size);
+    worth.shareable.resize(block.size);
+    for (std::size_t i = 0; i < block.size; ++i) {
+      double least = std::numeric_limits<double>::infinity(), shareable = least;
+      for (std::size_t m = block.mode_offsets[i]; m < block.mode_offsets[i + 1]; ++m) {
+        const double earned = worth.rates[m] * static_cast<double>(block.modes[m].duration);
+        least = std::min(least, earned);
+        if (!block.modes[m].exclusive) shareable = std::min(shareable, earned);
+      }
+      worth.least[i] = least;
+      worth.shareable[i] = shareable;
+    }
+  }
+}
+
+template <std::size_t Words>
+void BlockSolver::close_gap(Engine<Words>& engine, const Block& block, Stop& stop, BlockResult& result,
+                            Statistics& statistics) {
+  if (block.size < kSmall) {
+    set_worths(block, {});
+    search(engine, block, stop, result, statistics);
+    return;
+  }
+  const Block* current = &block;
+  for (std::size_t round = 0;; ++round) {
+    const double bound = engine.antichains.solve(*current, limit_of(result), stop);
+    statistics.pivots += engine.antichains.pivots();
+    const double joined = std::max(bound, between_heads_and_tails(*current, engine.antichains.worth()));
+    result.lower_bound = std::max(result.lower_bound, whole_ticks(joined));
+    if (closed(result)) {
+      result.optimal = true;
+      ++statistics.closed_by_antichains;
+      return;
+    }
+    engine.antichains.lift(*current, stop);
+    // The bound if mode m is chosen for its operator: what the others are worth, and what m earns in its time.
+    keep_.assign(current->modes.size(), 1);
+    bool fewer = false;
+    for (std::size_t i = 0; i < current->size; ++i)
+      for (std::size_t m = current->mode_offsets[i]; m < current->mode_offsets[i + 1]; ++m) {
+        const Ticks duration = current->modes[m].duration;
+        const double with = std::max(
+            bound - engine.antichains.worth()[i] + engine.antichains.rates()[m] * static_cast<double>(duration),
+            static_cast<double>(current->heads[i] + duration + current->tails[i]));
+        if (with * (1 - 1e-11) < limit_of(result)) continue;
+        keep_[m] = 0;
+        fewer = true;
+      }
+    if (!fewer) break;
+    Block& restricted = restricted_[round % 2];
+    if (!restrict_modes(*current, keep_, restricted)) {
+      // An operator without a mode: no schedule is better than the one at hand.
+      result.optimal = true;
+      ++statistics.closed_by_antichains;
+      return;
+    }
+    current = &restricted;
+    result.lower_bound = std::min(result.schedule.makespan, std::max(result.lower_bound, bounds_.compute(*current)));
+    if (round >= 1 || stop.reached()) {
+      engine.antichains.solve(*current, limit_of(result), stop);
+      engine.antichains.lift(*current, stop);
+      break;
+    }
+  }
+  set_worths(*current, engine.antichains.rates());
+  if (current == &block) {
+    search(engine, block, stop, result, statistics);
+    return;
+  }
+  const Ticks known = result.schedule.makespan;
+  search(engine, *current, stop, result, statistics);
+  if (result.schedule.makespan < known) name_modes_of(block, *current, result.schedule);
+}
+
+// Some blocks are easier from the end. The first passes try both directions; the better one goes on.
+template <std::size_t Words>
+void BlockSolver::search(Engine<Words>& engine, const Block& block, Stop& stop, BlockResult& result,
+                         Statistics& statistics) {
+  bool backwards = false;
+  const auto run = [&](std::size_t width) {
+    const Block& directed = backwards ? reversed_ : block;
+    if (backwards) {
+      found_ = result.schedule;
+      mirror(reversed_, found_);
+    }
+    BlockSchedule& schedule = backwards ? found_ : result.schedule;
+    const Ticks known = schedule.makespan;
+    const PassResult pass =
+        engine.search.pass(directed, backwards ? reversed_worths_ : worths_, width, result.lower_bound, schedule, stop);
+    if (backwards && schedule.makespan < known) {
+      mirror(block, schedule);
+      std::swap(result.schedule, schedule);
+    }
+    ++statistics.passes;
+    statistics.states += pass.states;
+    if (pass.complete || closed(result)) {
+      result.optimal = true;
+      ++statistics.closed_by_search;
+    } else {
+      const double cut = std::min(pass.least_cut, limit_of(result));
+      result.lower_bound = std::max(result.lower_bound, whole_ticks(cut));
+    }
+    return pass;
+  };
+  PassResult pass = run(kFirstWidth);
+  if (result.optimal || pass.stopped) return;
+  const Ticks forwards = result.schedule.makespan;
+  const double forwards_cut = pass.least_cut;
+  reverse(block, reversed_);
+  reverse_worths(block);
+  backwards = true;
+  pass = run(kFirstWidth);
+  if (result.optimal || pass.stopped) return;
+  backwards = result.schedule.makespan < forwards && pass.least_cut > forwards_cut;
+  for (std::size_t width = kFirstWidth * kWiden; width <= kWidest; width *= kWiden) {
+    pass = run(width);
+    if (result.optimal || pass.stopped) return;
+  }
+}
+
+void BlockSolver::reverse_worths(const Block& block) {
+  reversed_worths_.resize(worths_.size());
+  for (std::size_t v = 0; v < worths_.size(); ++v) {
+    SearchWorth& mirrored = reversed_worths_[v];
+    mirrored.least.assign(worths_[v].least.rbegin(), worths_[v].least.rend());
+    mirrored.shareable.assign(worths_[v].shareable.rbegin(), worths_[v].shareable.rend());
+    mirrored.rates.clear();
+    for (std::size_t i = block.size; i-- > 0;)
+      mirrored.rates.insert(mirrored.rates.end(), worths_[v].rates.begin() + block.mode_offsets[i],
+                            worths_[v].rates.begin() + block.mode_offsets[i + 1]);
+  }
+}
+
+}  // namespace phaze::schedule

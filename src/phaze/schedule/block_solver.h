@@ -1,0 +1,66 @@
+// Solves one block: bounds, heuristics, the antichain bound, and the search, each only if those before it leave a gap.
+#pragma once
+
+#include <vector>
+
+#include "phaze/base/stop.h"
+#include "phaze/schedule/antichain.h"
+#include "phaze/schedule/block.h"
+#include "phaze/schedule/bounds.h"
+#include "phaze/schedule/exact.h"
+#include "phaze/schedule/heuristics.h"
+
+namespace phaze::schedule {
+
+// What it took. Counts add up over blocks.
+struct Statistics {
+  std::uint64_t blocks = 0;           // of two operators or more
+  std::uint64_t largest_block = 0;    // operators
+  std::uint64_t closed_by_lists = 0;  // blocks whose list schedule met the simple bounds
+  std::uint64_t closed_by_antichains = 0;
+  std::uint64_t closed_by_search = 0;
+  std::uint64_t pivots = 0;  // of the antichain LP
+  std::uint64_t states = 0;  // expanded by the search
+  std::uint64_t passes = 0;
+  std::uint64_t milp_nodes = 0;  // of the ILP engine
+
+  Statistics& operator+=(const Statistics& other);
+  bool operator==(const Statistics&) const = default;
+};
+
+struct BlockResult {
+  BlockSchedule schedule;
+  Ticks lower_bound = 0;
+  bool optimal = false;
+};
+
+// Keeps its memory from one block to the next.
+class BlockSolver {
+ public:
+  void solve(const Block& block, Stop& stop, BlockResult& result, Statistics& statistics);
+
+ private:
+  template <std::size_t Words>
+  struct Engine {
+    AntichainBound<Words> antichains;
+    LayeredSearch<Words> search;
+  };
+  template <std::size_t Words>
+  void close_gap(Engine<Words>& engine, const Block& block, Stop& stop, BlockResult& result, Statistics& statistics);
+  template <std::size_t Words>
+  void search(Engine<Words>& engine, const Block& block, Stop& stop, BlockResult& result, Statistics& statistics);
+  void set_worths(const Block& block, std::span<const double> rates);
+  void reverse_worths(const Block& block);
+
+  SimpleBounds bounds_;
+  ListScheduler lists_;
+  Block restricted_[2], reversed_;
+  BlockSchedule found_;
+  std::vector<std::uint8_t> keep_;
+  std::vector<SearchWorth> worths_, reversed_worths_;
+  Engine<1> narrow_;
+  Engine<2> middle_;
+  Engine<4> wide_;
+};
+
+}  // namespace phaze::schedule

@@ -1,0 +1,141 @@
+// Exact search over one block: dynamic programming over downsets, with bounds, in widening beams.
+//
+// A state is what the future needs to know of a schedule's beginning: the set S of operators placed, the time t of the
+// last start, and of the operators still running at t their modes and finishes. A step places one more operator whose
+// predecessors are in S, in one of its modes, at the earliest time at or after t at which it fits. Operators are thus
+// placed by rising start.
+//
+// Why this reaches an optimum. Let V(N) be the least makespan of all ways to complete state N with starts at or after
+// its t. Claim: V(N) is the least V over the children kept. Among the best completions take one with the least sum of
+// finishes, and in it the first start, of operator x in mode m at time s. Could x start earlier, at s' with t ≤ s' < s?
+// Before s only what runs in N is running, and from s on x holds what it held before and for no longer; so the
+// completion with x at s' would be valid, no longer, and of smaller sum. Hence s is the earliest fit, and the state
+// after this step is a child that the rest completes. (This is the argument that active schedules suffice, for several
+// modes: the mode is part of the step.) Two rules drop children and keep the claim:
+//
+//  - Room before. If some operator y could, in some mode, run to its end before s, then the child (x, m, s) is dropped:
+//    in the completion above, y could be moved there, ending sooner than its start, which again lowers the sum.
+//  - Exclusive modes. An exclusive mode (block.h) tolerates nothing beside it, so it is a barrier. Let e be a moment at
+//    which nothing runs and x is free to start, and let x run later in an exclusive mode, from e' on. Moving x to e and
+//    all between e and e' back by its duration keeps every constraint and the makespan. So at such a moment it can be
+//    decided for good: x exclusively now, or never exclusively. Of several such operators the first in index order goes
+//    first; a child that starts the k-th of them bars the earlier ones, and a child that passes the moment with an
+//    operator in another mode bars them all. A state therefore also has the set B of barred operators, and V(N) counts
+//    completions that respect it. The two rules do not disturb each other: what the first one looks at depends on e,
+//    not on which operator runs there, and it moves no operator into an exclusive mode.
+//
+// Dominance. Of two states with the same S, the first dominates when t1 ≤ t2, B1 ⊆ B2, and every operator that runs
+// beyond t2 in the first also runs in the second, for at least as long and with at least the demand. Then from t2 on
+// the first has everything free and finished that the second has, every completion of the second completes the first,
+// and V1 ≤ V2: the second is dropped. Since S grows by one operator a step, states are compared within a layer, and
+// when a layer is expanded all its states are known.
+//
+// Bounds. Worths (bounds.h) count the ticks that the unplaced operators and the rests of the running ones must still
+// earn; heads and tails count paths. States that cannot beat the best schedule by kTimeTolerance are dropped.
+//
+// Beams. A pass keeps at most `width` states a layer, those of the least bound. If nothing was cut, the pass was the
+// whole search and the best schedule is optimal. Otherwise the least bound among the states cut is still a bound on
+// every schedule the pass has not seen, and a wider pass follows. The first passes serve as heuristics. All is
+// deterministic: ties are broken by the order of generation.
+//
+// The same subproblem (a downset and what runs beside it) is thus solved once, however many orders lead to it. Cutsets
+// are due to Demeulemeester and Herroelen (1992), for several modes to Sprecher and Drexl (1998).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "phaze/base/stop.h"
+#include "phaze/schedule/block.h"
+
+namespace phaze::schedule {
+
+// A worth for use in the search: what each mode earns a tick, and what an operator earns at least, in ticks.
+struct SearchWorth {
+  std::vector<double> rates;      // per mode
+  std::vector<double> least;      // per operator, over all modes
+  std::vector<double> shareable;  // per operator, over modes that are not exclusive; what it earns once barred
+};
+
+struct PassResult {
+  bool complete = true;  // nothing was cut: what is not better than the bound was seen
+  bool stopped = false;  // by the Stop
+  double least_cut = 0;  // least bound among the states cut; of no meaning if complete
+  std::uint64_t states = 0;
+};
+
+template <std::size_t Words>
+class LayeredSearch {
+ public:
+  // One pass. Improves `best` when it finds a shorter schedule. `enough`: a schedule as short as this ends the pass.
+  PassResult pass(const Block& block, const std::vector<SearchWorth>& worths, std::size_t width, Ticks enough,
+                  BlockSchedule& best, Stop& stop);
+
+ private:
+  struct Running {
+    std::uint32_t op, mode;
+    Ticks finish;
+  };
+  struct State {
+    OpSet<Words> placed;
+    OpSet<Words> barred;
+    Ticks time = 0;
+    double bound = 0;
+    std::uint32_t step = 0;           // how it came about
+    std::uint32_t running_begin = 0;  // into the layer's running list
+    std::uint32_t running_count = 0;
+    std::uint32_t next_same = 0;  // next state of the layer in the same slot of table_, plus one
+    std::uint32_t next_twin = 0;  // the same for twin_table_
+    std::uint64_t twin_hash = 0;  // of all but what is barred
+    bool dead = false;
+  };
+  struct Step {
+    std::uint32_t parent;
+    std::uint32_t op, mode;
+    Ticks start;
+  };
+  struct Layer {
+    std::vector<State> states;
+    std::vector<Running> running;
+    std::vector<double> left;  // per state and worth: what the unplaced operators are worth
+    void clear() {
+      states.clear();
+      running.clear();
+      left.clear();
+    }
+  };
+
+  void expand(std::size_t index);
+  void add_child(std::size_t index, std::size_t op, std::size_t mode, Ticks start, const OpSet<Words>& newly_barred);
+  bool dominates(const State& a, const State& b) const;
+  bool insert(State& state);
+  void rehash(std::size_t slots);
+  void finish_schedule(std::uint32_t parent, std::size_t op, std::size_t mode, Ticks start, Ticks makespan);
+
+  const Block* block_ = nullptr;
+  const std::vector<SearchWorth>* worths_ = nullptr;
+  BlockSchedule* best_ = nullptr;
+  double limit_ = 0;  // states with a bound of this or more are of no use
+  std::vector<OpSet<Words>> before_;
+  std::vector<std::uint32_t> longest_first_;  // operators by what remains from their start on
+  OpSet<Words> all_;
+  std::size_t placed_count_ = 0;
+  Layer now_, next_;
+  std::vector<Step> steps_;
+  std::vector<std::uint32_t> table_;       // by the set of operators placed
+  std::vector<std::uint32_t> twin_table_;  // by the time and what is running, too
+  std::vector<std::uint32_t> kept_;
+  std::vector<std::pair<Ticks, std::uint32_t>> by_finish_;
+  struct Candidate {
+    std::uint32_t op, mode;
+    Ticks start;
+  };
+  std::vector<Candidate> candidates_;
+  std::vector<Units> held_;
+};
+
+extern template class LayeredSearch<1>;
+extern template class LayeredSearch<2>;
+extern template class LayeredSearch<4>;
+
+}  // namespace phaze::schedule

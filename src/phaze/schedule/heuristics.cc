@@ -1,0 +1,248 @@
+#include "phaze/schedule/heuristics.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace phaze::schedule {
+namespace {
+
+bool fits(const Block& block, std::size_t mode, const Units* free) {
+  const Units* demand = block.demand(mode);
+  for (std::size_t k = 0; k < block.resources; ++k)
+    if (demand[k] > free[k]) return false;
+  return true;
+}
+
+// Duration times the largest share of a capacity.
+double work_of(const Block& block, std::size_t mode) {
+  Units most = 0;
+  for (std::size_t k = 0; k < block.resources; ++k) most = std::max(most, block.demand(mode)[k]);
+  return static_cast<double>(most) / static_cast<double>(kCapacityUnits) *
+         static_cast<double>(block.modes[mode].duration);
+}
+
+}  // namespace
+
+std::uint32_t ListScheduler::thrifty_mode(const Block& block, std::size_t op) const {
+  std::uint32_t best = block.mode_offsets[op];
+  for (std::uint32_t m = best + 1; m < block.mode_offsets[op + 1]; ++m)
+    if (work_of(block, m) < work_of(block, best)) best = m;
+  return best;
+}
+
+void ListScheduler::set_urgency(const Block& block, Priority priority) {
+  urgency_.assign(block.size, 0);
+  for (std::size_t i = 0; i < block.size; ++i) {
+    if (priority == Priority::kLongestTail) {
+      urgency_[i] = static_cast<double>(block.fastest[i] + block.tails[i]);
+      continue;
+    }
+    const auto own = [&](std::size_t op) {
+      return priority == Priority::kMostSuccessors ? 1.0 : work_of(block, thrifty_mode(block, op));
+    };
+    urgency_[i] = own(i);
+    for (std::size_t j = i + 1; j < block.size; ++j)
+      if (block.precedes(i, j)) urgency_[i] += own(j);
+  }
+}
+
+void ListScheduler::run_serially(const Block& block, BlockSchedule& schedule) {
+  schedule.ops.resize(block.size);
+  Ticks clock = 0;
+  for (std::size_t i = 0; i < block.size; ++i) {
+    schedule.ops[i] = {.mode = block.mode_offsets[i], .start = clock};
+    clock += block.fastest[i];
+  }
+  schedule.makespan = clock;
+}
+
+void ListScheduler::parallel_scheme(const Block& block, const std::vector<double>& urgency, ModeRule rule,
+                                    BlockSchedule& schedule) {
+  const std::size_t n = block.size;
+  schedule.ops.resize(n);
+  schedule.makespan = 0;
+  waiting_.resize(n);
+  for (std::size_t i = 0; i < n; ++i) waiting_[i] = static_cast<std::uint32_t>(i);
+  std::ranges::stable_sort(waiting_, [&](std::uint32_t a, std::uint32_t b) { return urgency[a] > urgency[b]; });
+  constexpr Ticks kNever = std::numeric_limits<Ticks>::max();
+  finish_.assign(n, kNever);
+  running_.clear();
+  free_.assign(block.resources, kCapacityUnits);
+  Ticks clock = 0;
+  const auto ready = [&](std::uint32_t op) {
+    const auto row = block.before_row(op);
+    for (std::size_t w = 0; w < row.size(); ++w)
+      for (std::uint64_t rest = row[w]; rest != 0; rest &= rest - 1)
+        if (finish_[w * 64 + static_cast<std::size_t>(std::countr_zero(rest))] > clock) return false;
+    return true;
+  };
+  while (!waiting_.empty()) {
+    std::size_t kept = 0;
+    for (std::size_t at = 0; at < waiting_.size(); ++at) {
+      const std::uint32_t op = waiting_[at];
+      std::uint32_t mode = block.mode_offsets[op + 1];
+      if (ready(op)) {
+        if (rule == ModeRule::kThrifty) {
+          const std::uint32_t thrifty = thrifty_mode(block, op);
+          if (fits(block, thrifty, free_.data())) mode = thrifty;
+        } else {
+          for (std::uint32_t m = block.mode_offsets[op]; m < block.mode_offsets[op + 1]; ++m) {
+            if (fits(block, m, free_.data())) {
+              mode = m;
+              break;
+            }
+            if (rule == ModeRule::kFastest) break;
+          }
+          // A slow mode now may end later than a fast one once everything running has finished.
+          if (mode != block.mode_offsets[op] && mode < block.mode_offsets[op + 1] && !running_.empty()) {
+            Ticks all_free = clock;
+            for (const std::uint32_t other : running_) all_free = std::max(all_free, finish_[other]);
+            if (all_free + block.fastest[op] < clock + block.modes[mode].duration) mode = block.mode_offsets[op + 1];
+          }
+        }
+      }
+      if (mode == block.mode_offsets[op + 1]) {
+        waiting_[kept++] = op;
+        continue;
+      }
+      schedule.ops[op] = {.mode = mode, .start = clock};
+      finish_[op] = clock + block.modes[mode].duration;
+      schedule.makespan = std::max(schedule.makespan, finish_[op]);
+      running_.push_back(op);
+      for (std::size_t k = 0; k < block.resources; ++k) free_[k] -= block.demand(mode)[k];
+    }
+    waiting_.resize(kept);
+    if (waiting_.empty()) break;
+    Ticks next = kNever;
+    for (const std::uint32_t op : running_) next = std::min(next, finish_[op]);
+    check(next != kNever, "something runs while operators wait");
+    clock = next;
+    std::erase_if(running_, [&](std::uint32_t op) {
+      if (finish_[op] > clock) return false;
+      for (std::size_t k = 0; k < block.resources; ++k) free_[k] += block.demand(schedule.ops[op].mode)[k];
+      return true;
+    });
+  }
+}
+
+Ticks ListScheduler::earliest_fit(const Block& block, std::size_t mode, Ticks earliest) const {
+  const std::size_t resources = block.resources;
+  const Units* demand = block.demand(mode);
+  const Ticks duration = block.modes[mode].duration;
+  std::size_t piece = 0;
+  while (piece + 1 < moments_.size() && moments_[piece + 1] <= earliest) ++piece;
+  Ticks start = earliest;
+  for (; piece < moments_.size(); ++piece) {
+    bool fit = true;
+    for (std::size_t k = 0; k < resources && fit; ++k) fit = held_[piece * resources + k] + demand[k] <= kCapacityUnits;
+    const bool last = piece + 1 == moments_.size();
+    if (!fit)
+      start = last ? start : moments_[piece + 1];
+    else if (last || moments_[piece + 1] >= start + duration)
+      return start;
+  }
+  return start;
+}
+
+void ListScheduler::occupy(const Block& block, std::size_t mode, Ticks start) {
+  const std::size_t resources = block.resources;
+  const auto cut = [&](Ticks moment) {
+    const auto at = std::ranges::lower_bound(moments_, moment);
+    const auto piece = static_cast<std::size_t>(at - moments_.begin());
+    if (at != moments_.end() && *at == moment) return piece;
+    moments_.insert(at, moment);
+    held_.resize(held_.size() + resources);
+    std::copy_backward(held_.begin() + static_cast<std::ptrdiff_t>((piece - 1) * resources),
+                       held_.end() - static_cast<std::ptrdiff_t>(resources), held_.end());
+    return piece;
+  };
+  const std::size_t from = cut(start);
+  const std::size_t to = cut(start + block.modes[mode].duration);
+  for (std::size_t piece = from; piece < to; ++piece)
+    for (std::size_t k = 0; k < resources; ++k) held_[piece * resources + k] += block.demand(mode)[k];
+}
+
+void ListScheduler::serial_scheme(const Block& block, const std::vector<std::uint32_t>& order, ModeRule rule,
+                                  BlockSchedule& schedule) {
+  schedule.ops.resize(block.size);
+  schedule.makespan = 0;
+  moments_.assign(1, 0);
+  held_.assign(block.resources, 0);
+  finish_.assign(block.size, 0);
+  for (const std::uint32_t op : order) {
+    Ticks earliest = 0;
+    const auto row = block.before_row(op);
+    for (std::size_t w = 0; w < row.size(); ++w)
+      for (std::uint64_t rest = row[w]; rest != 0; rest &= rest - 1)
+        earliest = std::max(earliest, finish_[w * 64 + static_cast<std::size_t>(std::countr_zero(rest))]);
+    BlockPlacement placed;
+    Ticks ends = std::numeric_limits<Ticks>::max();
+    const auto consider = [&](std::uint32_t mode) {
+      const Ticks start = earliest_fit(block, mode, earliest);
+      // Of modes that end together the later one is longer, so it demands less.
+      if (start + block.modes[mode].duration > ends) return;
+      ends = start + block.modes[mode].duration;
+      placed = {.mode = mode, .start = start};
+    };
+    if (rule == ModeRule::kFastest)
+      consider(block.mode_offsets[op]);
+    else if (rule == ModeRule::kThrifty)
+      consider(thrifty_mode(block, op));
+    else
+      for (std::uint32_t m = block.mode_offsets[op]; m < block.mode_offsets[op + 1]; ++m) consider(m);
+    schedule.ops[op] = placed;
+    finish_[op] = ends;
+    schedule.makespan = std::max(schedule.makespan, ends);
+    occupy(block, placed.mode, placed.start);
+  }
+}
+
+void ListScheduler::keep(const BlockSchedule& candidate, BlockSchedule& best) const {
+  if (candidate.makespan < best.makespan) best = candidate;
+}
+
+void ListScheduler::run(const Block& block, Ticks enough, BlockSchedule& best) {
+  run_serially(block, best);
+  if (best.makespan <= enough) return;
+  for (const Priority priority : {Priority::kLongestTail, Priority::kMostWork, Priority::kMostSuccessors}) {
+    set_urgency(block, priority);
+    for (const ModeRule rule : {ModeRule::kEarliestFinish, ModeRule::kThrifty, ModeRule::kFastest}) {
+      parallel_scheme(block, urgency_, rule, candidate_);
+      keep(candidate_, best);
+      if (best.makespan <= enough) return;
+    }
+    if (priority == Priority::kMostSuccessors) continue;
+    order_.resize(block.size);
+    for (std::size_t i = 0; i < block.size; ++i) order_[i] = static_cast<std::uint32_t>(i);
+    // Both priorities fall along every edge, so predecessors come first.
+    std::ranges::stable_sort(order_, [&](std::uint32_t a, std::uint32_t b) { return urgency_[a] > urgency_[b]; });
+    for (const ModeRule rule : {ModeRule::kEarliestFinish, ModeRule::kThrifty}) {
+      serial_scheme(block, order_, rule, candidate_);
+      keep(candidate_, best);
+      if (best.makespan <= enough) return;
+    }
+  }
+}
+
+void ListScheduler::improve(const Block& block, const Block& reversed, BlockSchedule& schedule) {
+  const auto by_start = [&](const BlockSchedule& of) {
+    order_.resize(block.size);
+    for (std::size_t i = 0; i < block.size; ++i) order_[i] = static_cast<std::uint32_t>(i);
+    std::ranges::stable_sort(order_,
+                             [&](std::uint32_t a, std::uint32_t b) { return of.ops[a].start < of.ops[b].start; });
+  };
+  while (true) {
+    // Seen from the end, an operator starts where it finishes.
+    mirror(reversed, other_ = schedule);
+    by_start(other_);
+    serial_scheme(reversed, order_, ModeRule::kEarliestFinish, other_);
+    mirror(block, other_);
+    by_start(other_);
+    serial_scheme(block, order_, ModeRule::kEarliestFinish, candidate_);
+    const BlockSchedule& shorter = other_.makespan < candidate_.makespan ? other_ : candidate_;
+    if (shorter.makespan >= schedule.makespan) return;
+    schedule = shorter;
+  }
+}
+
+}  // namespace phaze::schedule

@@ -1,0 +1,60 @@
+// Sets of operators of one block, as bits. The width is a template parameter, because nearly all blocks fit one word.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "phaze/base/hash.h"
+
+namespace phaze::schedule {
+
+template <std::size_t Words>
+struct OpSet {
+  std::array<std::uint64_t, Words> words{};
+
+  bool contains(std::size_t i) const { return ((words[i / 64] >> (i % 64)) & 1U) != 0; }
+  void insert(std::size_t i) { words[i / 64] |= std::uint64_t{1} << (i % 64); }
+  void erase(std::size_t i) { words[i / 64] &= ~(std::uint64_t{1} << (i % 64)); }
+
+  bool empty() const {
+    for (const std::uint64_t word : words)
+      if (word != 0) return false;
+    return true;
+  }
+  bool subset_of(const OpSet& other) const {
+    for (std::size_t w = 0; w < Words; ++w)
+      if ((words[w] & ~other.words[w]) != 0) return false;
+    return true;
+  }
+  friend OpSet operator&(OpSet a, const OpSet& b) {
+    for (std::size_t w = 0; w < Words; ++w) a.words[w] &= b.words[w];
+    return a;
+  }
+  friend OpSet operator|(OpSet a, const OpSet& b) {
+    for (std::size_t w = 0; w < Words; ++w) a.words[w] |= b.words[w];
+    return a;
+  }
+  friend OpSet operator-(OpSet a, const OpSet& b) {
+    for (std::size_t w = 0; w < Words; ++w) a.words[w] &= ~b.words[w];
+    return a;
+  }
+  bool operator==(const OpSet&) const = default;
+
+  std::uint64_t hash() const {
+    std::uint64_t value = 0;
+    for (const std::uint64_t word : words) value = mix(value ^ word);
+    return value;
+  }
+
+  // Calls visit(i) for the members in ascending order.
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    for (std::size_t w = 0; w < Words; ++w)
+      for (std::uint64_t rest = words[w]; rest != 0; rest &= rest - 1)
+        visit(w * 64 + static_cast<std::size_t>(std::countr_zero(rest)));
+  }
+};
+
+}  // namespace phaze::schedule

@@ -1,0 +1,145 @@
+#include "phaze/schedule/testing/random_instance.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "phaze/base/hash.h"
+
+namespace phaze::schedule::testing {
+namespace {
+
+// Not std::uniform_int_distribution, whose answers differ between libraries.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+  std::size_t below(std::size_t limit) { return static_cast<std::size_t>(next() % limit); }
+  std::size_t between(std::size_t low, std::size_t high) { return low + below(high - low + 1); }
+  double real(double low, double high) { return low + (high - low) * static_cast<double>(next() >> 11U) * 0x1p-53; }
+  bool chance(double probability) { return real(0, 1) < probability; }
+
+ private:
+  std::uint64_t next() { return mix(state_++); }
+  std::uint64_t state_;
+};
+
+// Durations on a coarse grid make ties, on a fine one they make none; both occur.
+double duration(Random& random, double low, double high, bool coarse) {
+  const double value = random.real(low, high);
+  return coarse ? std::max(1.0, std::round(value)) : value;
+}
+
+void set_resources(Model model, Instance& instance, Random& random) {
+  const auto cores = [&] { return static_cast<double>(std::size_t{1} << random.below(4)); };
+  if (model == Model::kPhaze)
+    instance.resources = {{"tc", cores()}, {"vc", cores()}};
+  else if (model == Model::kMoldable)
+    instance.resources = {{"tc", cores()}, {"vc", cores()}, {"hbm", 1}, {"net", 1}};
+  else
+    for (std::size_t k = random.between(1, 3); k-- > 0;)
+      instance.resources.push_back({"r" + std::to_string(k), random.chance(0.5) ? 1.0 : random.real(0.5, 4)});
+}
+
+void add_anything(Instance& instance, Random& random, bool coarse) {
+  if (random.chance(0.05)) {
+    const std::vector<double> all = [&] {
+      std::vector<double> demand;
+      for (const Resource& resource : instance.resources) demand.push_back(resource.capacity);
+      return demand;
+    }();
+    instance.add_mode(0, all);
+    return;
+  }
+  const bool free = random.chance(0.1);
+  std::vector<double> demand(instance.resources.size());
+  for (std::size_t modes = random.between(1, 3); modes-- > 0;) {
+    for (std::size_t k = 0; k < demand.size(); ++k) {
+      const double share = coarse ? static_cast<double>(random.below(4)) / 3 : random.real(0, 1);
+      demand[k] = free || random.chance(0.3) ? 0 : share * instance.resources[k].capacity;
+    }
+    instance.add_mode(duration(random, 1, 10, coarse), demand);
+  }
+}
+
+// Kinds of operators: on tensor cores, on vector cores, fused (both), and collectives.
+void add_layer_op(Model model, Instance& instance, Random& random, bool coarse) {
+  const double tensor_cores = instance.resources[0].capacity, vector_cores = instance.resources[1].capacity;
+  const bool collective = model == Model::kMoldable && random.chance(0.15);
+  if (collective) {
+    instance.add_mode(duration(random, 1, 8, coarse), std::array{0.0, 0.0, 0.0, 1.0});
+    return;
+  }
+  const bool vector = random.chance(0.4);
+  const bool tensor = !vector || random.chance(0.2);
+  const double alone = duration(random, 2, 40, coarse);
+  // Doubling the cores divides the time by something between one and two.
+  const double efficiency = random.real(0.3, 1);
+  const double most = std::max(tensor ? tensor_cores : 1, vector ? vector_cores : 1);
+  if (model == Model::kPhaze) {
+    instance.add_mode(alone, std::array{tensor ? 1.0 : 0.0, vector ? 1.0 : 0.0});
+    if (most > 1) instance.add_mode(alone / std::pow(most, efficiency), std::array{tensor_cores, vector_cores});
+    return;
+  }
+  const double bytes = random.real(0.05, 1);
+  for (double cores = 1; cores <= most; cores *= 2) {
+    const double time = alone / std::pow(cores, efficiency);
+    const double rate = bytes * std::pow(cores / most, efficiency);
+    instance.add_mode(
+        time, std::array{tensor ? std::min(cores, tensor_cores) : 0.0, vector ? std::min(cores, vector_cores) : 0.0,
+                         coarse ? std::ceil(rate * 20) / 20 : rate, 0.0});
+  }
+}
+
+void add_op(Model model, Instance& instance, Random& random, bool coarse) {
+  instance.add_op(std::to_string(instance.size()));
+  if (model == Model::kAnything)
+    add_anything(instance, random, coarse);
+  else
+    add_layer_op(model, instance, random, coarse);
+}
+
+}  // namespace
+
+Instance random_instance(Model model, std::size_t ops, std::uint64_t seed) {
+  Random random(mix(seed) ^ (static_cast<std::uint64_t>(model) << 60U));
+  Instance instance;
+  set_resources(model, instance, random);
+  const bool coarse = random.chance(0.5);
+  for (std::size_t i = 0; i < ops; ++i) add_op(model, instance, random, coarse);
+  const double density = random.real(0.05, 0.6);
+  std::vector<std::size_t> label(ops);
+  for (std::size_t i = 0; i < ops; ++i) label[i] = i;
+  for (std::size_t i = ops; i > 1; --i) std::swap(label[i - 1], label[random.below(i)]);
+  for (std::size_t j = 0; j < ops; ++j)
+    for (std::size_t i = 0; i < j; ++i)
+      if (random.chance(density)) instance.add_edge(OpId(label[i]), OpId(label[j]));
+  return instance;
+}
+
+Instance random_branches(Model model, std::size_t ops, std::size_t width, std::uint64_t seed) {
+  Random random(mix(seed) ^ (static_cast<std::uint64_t>(model) << 60U));
+  Instance instance;
+  set_resources(model, instance, random);
+  // Cores that are scarce but not single make the choice of modes matter.
+  for (std::size_t k = 0; k < 2 && model != Model::kAnything; ++k)
+    instance.resources[k].capacity = static_cast<double>(random.chance(0.5) ? 4 : 8);
+  std::vector<std::size_t> open;
+  const auto grow = [&] {
+    add_op(model, instance, random, false);
+    return instance.size() - 1;
+  };
+  for (std::size_t branch = 0; branch < width; ++branch) open.push_back(grow());
+  while (instance.size() < ops) {
+    const std::size_t branch = random.below(width);
+    const std::size_t op = grow();
+    instance.add_edge(OpId(open[branch]), OpId(op));
+    // Now and then two branches meet, so that the order is no mere bundle of chains.
+    const std::size_t other = random.below(width);
+    if (other != branch && random.chance(0.25)) instance.add_edge(OpId(open[other]), OpId(op));
+    open[branch] = op;
+  }
+  return instance;
+}
+
+}  // namespace phaze::schedule::testing

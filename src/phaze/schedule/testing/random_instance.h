@@ -1,0 +1,21 @@
+// Random instances for property tests: every run with the same seed gives the same instance.
+#pragma once
+
+#include <cstdint>
+
+#include "phaze/schedule/instance.h"
+
+namespace phaze::schedule::testing {
+
+// `phaze`: one core or all cores and nothing beside; tensor and vector cores.
+// `moldable`: 1, 2, 4, … cores, a share of the bandwidth, collectives on a network.
+// `anything`: up to three resources, any demands, now and then an operator that takes no time or no resource.
+enum class Model : std::uint8_t { kPhaze, kMoldable, kAnything };
+
+Instance random_instance(Model model, std::size_t ops, std::uint64_t seed);
+
+// Branches of operators that fork from and join in single ones, `width` wide: the shape of hard layers. At least
+// `ops` operators.
+Instance random_branches(Model model, std::size_t ops, std::size_t width, std::uint64_t seed);
+
+}  // namespace phaze::schedule::testing

@@ -80,7 +80,7 @@ struct Run {
   double pipeline_seconds = 0;  // up to the last backward pass
   double bubble_fraction = 0;   // of the devices' time up to there that no pass fills
   std::vector<DeviceRun> devices;
-  std::vector<Event> events;  // in the order in which they end
+  std::vector<Event> events;  // in the order in which they were set off
 };
 
 // `pipeline` must pass validate().

@@ -107,7 +107,7 @@ class Checker {
       if (chunk.begin > 0) seen.parameters += copy;
       seen.arrival_seconds += message(chunk.begin) + message(chunk.end);
     }
-    add_sharding(seen);
+    add_sharding(seen, widest);
     const StateBytes& states = request_.training.states;
     const auto d = static_cast<double>(how_.data_parallel);
     seen.memory.parameters = seen.parameters * states.parameters / (how_.zero == 3 ? d : 1);
@@ -129,17 +129,24 @@ class Checker {
     return std::min(2 * behind + (v - 1) * p + 1, microbatches_ * v) / v;
   }
 
-  void add_sharding(StageEvaluation& seen) const {
+  void add_sharding(StageEvaluation& seen, double widest) const {
     if (how_.zero < 2 || how_.data_parallel == 1) return;
     const StateBytes& states = request_.training.states;
-    const double reduce =
-        among_replicas(CollectiveKind::kReduceScatter, seen.parameters * states.gradients_in_network);
-    const double gather =
-        how_.zero < 3 ? 0 : among_replicas(CollectiveKind::kAllGather, seen.parameters * states.parameters);
+    const auto reduce = [&](double parameters) {
+      return among_replicas(CollectiveKind::kReduceScatter, parameters * states.gradients_in_network);
+    };
+    const auto gather = [&](double parameters) {
+      return how_.zero < 3 ? 0 : among_replicas(CollectiveKind::kAllGather, parameters * states.parameters);
+    };
+    if (!request_.training.overlap_gradients) {
+      seen.sharding_seconds = reduce(seen.parameters) + 2 * gather(seen.parameters);
+      return;
+    }
+    // A pass waits for the parameters of one layer, and for its gradients, or until all of them are through.
     const double back = seen.backward_seconds + seen.recompute_seconds;
-    seen.sharding_seconds = request_.training.overlap_gradients
-                                ? std::max(0.0, gather - seen.forward_seconds) + std::max(0.0, reduce + gather - back)
-                                : reduce + 2 * gather;
+    seen.sharding_seconds =
+        std::max(gather(widest), gather(seen.parameters) - seen.forward_seconds) +
+        std::max(gather(widest) + reduce(widest), gather(seen.parameters) + reduce(seen.parameters) - back);
   }
 
   double shown(double communication, double behind, double layers) const {

@@ -64,10 +64,11 @@ class Enumeration {
   std::vector<std::int64_t> interleaves(const LayerTable& table, std::int64_t p) const {
     std::vector<std::int64_t> depths;
     const auto& asked = request_.freedom.interleave;
-    const auto most = static_cast<std::int64_t>(table.size());
-    for (std::int64_t v = 1; v <= most; ++v) {
+    const Range repeated = repeated_layers(table);
+    const auto layers = static_cast<std::int64_t>(repeated.end - repeated.begin);
+    for (std::int64_t v = 1; v == 1 || p * v <= layers; ++v) {
       if (!asked.empty() && std::ranges::find(asked, v) == asked.end()) continue;
-      if (v == 1 || (p > 1 && !interleaved_stages(table, p, v).empty())) depths.push_back(v);
+      if (v == 1 || (p > 1 && layers % (p * v) == 0)) depths.push_back(v);
     }
     return depths;
   }
@@ -160,6 +161,7 @@ Solution solve(const Request& request, const Options& options, Progress& progres
     const auto place = std::ranges::upper_bound(best, found->seconds, {}, &Found::seconds);
     best.insert(place, std::move(*found));
     if (best.size() > keep) best.pop_back();
+    if (options.any) break;
   }
   for (Found& found : best) {
     Evaluation evaluation = evaluate(request, found.plan);

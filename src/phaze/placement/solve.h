@@ -20,6 +20,7 @@ namespace phaze::placement {
 struct Options {
   std::size_t keep = 8;      // how many strategies, the best first; each with its best ZeRO level, order and cuts
   bool exhaustive = false;   // solve all, whatever their bounds: the same answer
+  bool any = false;          // stop at the first plan that fits: is there one?
 };
 
 enum class Termination : std::uint8_t { kOptimal, kInfeasible, kStopped };

@@ -257,8 +257,8 @@ std::string plan_text(const PlanAnswer& answer, std::size_t top) {
       "{}: {} per batch ({} simulated), {:.4g} samples/s, {:.4g} tokens/s, MFU {:.1f} %\n", answer.model,
       readable_seconds(seconds), readable_seconds(best.run.seconds), samples_per_second(answer, seconds),
       samples_per_second(answer, seconds) * static_cast<double>(answer.sequence), 100 * mfu(answer, seconds));
-  out += fmt::format("{}; {} microbatches on {} of {} devices, numbered {}\n", strategy_text(answer, best.plan),
-                     best.evaluation.microbatches, devices_used(answer, best.plan), answer.request->devices.count,
+  out += fmt::format("{}; {} microbatch{} on {} of {} devices, numbered {}\n", strategy_text(answer, best.plan),
+                     best.evaluation.microbatches, best.evaluation.microbatches == 1 ? "" : "es", devices_used(answer, best.plan), answer.request->devices.count,
                      order_name(best.plan.strategy.order));
   out += breakdown_text(best.evaluation.breakdown, seconds) + "\n\n" + stages_text(best);
   if (top > 1) out += "\n" + runners_up_text(answer, top);

@@ -193,6 +193,7 @@ void PlaceModelOptions::add_to(CLI::App& command) {
                                            "phaze: the placement problem of 2024 (docs/placement.md)")
       ->check(one_of({"phaze"}))
       ->type_name("phaze");
+  command.add_flag("--exhaustive", exhaustive, "Solve every strategy, whatever its bound: slower, the same answer");
   command.add_option("--top", top, "Show so many of the best strategies (default: 1)")
       ->check(positive_whole_number())
       ->type_name("K");
@@ -212,7 +213,8 @@ void place_model(const PlaceModelOptions& options, Session& session) {
   if (options.study) return place_as_in_2024(*problem, *cluster, session);
   constexpr std::size_t kSimulated = 8;
   placement::Solution solution =
-      placement::solve(problem->request, {.keep = std::max(options.top, kSimulated)}, session.progress);
+      placement::solve(problem->request, {.keep = std::max(options.top, kSimulated), .exhaustive = options.exhaustive},
+                       session.progress);
   if (solution.termination == placement::Termination::kStopped) return session.fail({"stopped"});
   report::PlanAnswer answer{.model = problem->model,
                             .chip = cluster->chip.name,

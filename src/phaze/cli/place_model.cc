@@ -90,8 +90,7 @@ void simulate_plans(const layer_times::PlanProblem& problem, placement::Solution
   for (placement::Ranked& ranked : solution.plans) {
     sim::Pipeline pipeline = sim::pipeline_of(problem.request, ranked.plan);
     sim::Run run = sim::simulate(pipeline);
-    answer.plans.push_back(
-        {std::move(ranked.plan), std::move(ranked.evaluation), std::move(pipeline), std::move(run)});
+    answer.plans.push_back({std::move(ranked.plan), std::move(ranked.evaluation), std::move(pipeline), std::move(run)});
   }
   if (answer.plans.empty()) return;
   constexpr double kMargin = 0.01;
@@ -121,13 +120,12 @@ void place_as_in_2024(const layer_times::PlanProblem& problem, const hardware::C
   if (!best) session.exit_code = kInfeasible;
   const std::size_t chosen = best.value_or(0);
   const auto batch = static_cast<double>(problem.request.training.global_batch);
-  const report::ModelFigures figures{
-      .model = problem.model,
-      .samples = batch,
-      .tokens = batch * static_cast<double>(problem.sequence),
-      .flops = batch * problem.flops_per_sample,
-      .peak_flops = cluster.chip.peak_flops() * static_cast<double>(cluster.devices),
-      .microbatch = cases[chosen].microbatch};
+  const report::ModelFigures figures{.model = problem.model,
+                                     .samples = batch,
+                                     .tokens = batch * static_cast<double>(problem.sequence),
+                                     .flops = batch * problem.flops_per_sample,
+                                     .peak_flops = cluster.chip.peak_flops() * static_cast<double>(cluster.devices),
+                                     .microbatch = cases[chosen].microbatch};
   session.answer(session.json ? report::placement_json(cases[chosen].instance, solutions[chosen], figures)
                               : report::placement_text(cases[chosen].instance, solutions[chosen]));
 }
@@ -147,7 +145,8 @@ void PlaceModelOptions::add_to(CLI::App& command) {
   const auto count = [&](const std::string& name, std::int64_t& target, const std::string& help) {
     command.add_option(name, target, help)->check(positive_whole_number())->type_name("N");
   };
-  command.add_option("MODEL", model, "A zoo name (see 'phaze model list'), a Hugging Face config.json, or an .onnx file");
+  command.add_option("MODEL", model,
+                     "A zoo name (see 'phaze model list'), a Hugging Face config.json, or an .onnx file");
   command.add_option("CLUSTER", cluster, "A .yaml file with chip, devices and network");
   command.add_option("--chip", chip, "Instead of CLUSTER: a preset, a .yaml file, or parts such as tc=8x128x128")
       ->type_name("CHIP");
@@ -189,8 +188,10 @@ void PlaceModelOptions::add_to(CLI::App& command) {
       ->type_name("LIST");
   command.add_flag("--no-overlap", no_overlap, "Reduce gradients after the last backward pass, not behind it");
   command.add_flag("--no-fuse", no_fuse, "Keep element-wise operators apart");
-  command.add_option_function<std::string>("--options", [this](const std::string&) { study = true; },
-                                           "phaze: the placement problem of 2024 (docs/placement.md)")
+  command
+      .add_option_function<std::string>(
+          "--options", [this](const std::string&) { study = true; },
+          "phaze: the placement problem of 2024 (docs/placement.md)")
       ->check(one_of({"phaze"}))
       ->type_name("phaze");
   command.add_flag("--exhaustive", exhaustive, "Solve every strategy, whatever its bound: slower, the same answer");

@@ -56,9 +56,8 @@ OperatorCosts::OperatorCosts(CostOptions options, Memo* memo) : options_(std::mo
 bool OperatorCosts::has_own_kernel(const OpGraph& graph, OpId op) const {
   if (!options_.chip.calibration.serial || std::holds_alternative<workload::VectorWork>(graph.op(op).work))
     return false;
-  return std::ranges::any_of(graph.fused(op), [&](const workload::VectorWork& work) {
-    return !absorbed(work.op, options_.fused_softmax);
-  });
+  return std::ranges::any_of(
+      graph.fused(op), [&](const workload::VectorWork& work) { return !absorbed(work.op, options_.fused_softmax); });
 }
 
 bool OperatorCosts::inside_neighbour(const OpGraph& graph, OpId op) const {

@@ -76,8 +76,7 @@ TEST(OperatorCosts, a_fused_softmax_scales_and_masks_along_the_way) {
   ASSERT_TRUE(model);
   const hardware::Chip chip = *hardware::load_chip("a100-80g");
   const auto seconds = [&](bool fused_softmax) {
-    const OperatorCosts costs(
-        {.chip = chip, .network = *hardware::own_network(chip), .fused_softmax = fused_softmax});
+    const OperatorCosts costs({.chip = chip, .network = *hardware::own_network(chip), .fused_softmax = fused_softmax});
     return serial_cost(model->layers[1].forward, costs).seconds + serial_cost(model->layers[1].backward, costs).seconds;
   };
   EXPECT_LT(seconds(true), 0.98 * seconds(false));

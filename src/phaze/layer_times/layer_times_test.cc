@@ -156,8 +156,8 @@ TEST(Problem, the_best_plan_is_the_best_of_a_grid_of_fixed_ones) {
 }
 
 TEST(Study, has_one_instance_for_each_microbatch_and_kind_of_recompute) {
-  const PlanProblem problem = problem_of(
-      "gpt2-xl", 8, {.microbatches = {1, 2}, .optimizer = cost::Optimizer::kAdam, .global_batch = 8});
+  const PlanProblem problem =
+      problem_of("gpt2-xl", 8, {.microbatches = {1, 2}, .optimizer = cost::Optimizer::kAdam, .global_batch = 8});
   const auto cases = study_cases(problem.request);
   ASSERT_EQ(cases.size(), 4U);
   for (const StudyCase& one : cases) {

@@ -37,12 +37,12 @@ std::vector<StudyCase> study_cases(const placement::Request& request) {
   };
   std::vector<StudyCase> cases;
   for (const std::int64_t microbatch : microbatches) {
-    p2024::Instance instance{.memory_per_device = request.devices.memory,
-                             .devices = request.devices.count,
-                             .bandwidth = request.devices.network.levels.back().achieved(),
-                             .microbatches = ceil_divide(request.training.global_batch, microbatch),
-                             .optimizer = request.training.states == placement::kSgd ? p2024::Optimizer::kSgd
-                                                                                     : p2024::Optimizer::kAdam};
+    p2024::Instance instance{
+        .memory_per_device = request.devices.memory,
+        .devices = request.devices.count,
+        .bandwidth = request.devices.network.levels.back().achieved(),
+        .microbatches = ceil_divide(request.training.global_batch, microbatch),
+        .optimizer = request.training.states == placement::kSgd ? p2024::Optimizer::kSgd : p2024::Optimizer::kAdam};
     for (const placement::LayerTable& table : request.tables)
       if (table.microbatch == microbatch && !table.sequence_parallel)
         instance.widths.push_back(width_of(table, request.training.states.parameters));

@@ -79,8 +79,7 @@ class Checker {
     if (table_.tensor_parallel == 1 || !table_.cut_is_replicated) return direct;
     const auto ranks = hardware::spanned(request_.devices.network, {.size = table_.tensor_parallel, .stride = 1});
     const double shared = bytes / static_cast<double>(table_.tensor_parallel) / path.back().bandwidth +
-                          path.back().latency +
-                          cost::collective_cost(CollectiveKind::kAllGather, bytes, ranks).seconds;
+                          path.back().latency + cost::collective_cost(CollectiveKind::kAllGather, bytes, ranks).seconds;
     return std::min(direct, shared);
   }
 
@@ -168,7 +167,8 @@ class Checker {
     double sync = 0, gather = 0;
     if (how_.data_parallel > 1) {
       const double bytes = first.parameters * states.gradients_in_network;
-      if (how_.zero == 0) sync = shown(among_replicas(CollectiveKind::kAllReduce, bytes), first.backward_seconds, layers);
+      if (how_.zero == 0)
+        sync = shown(among_replicas(CollectiveKind::kAllReduce, bytes), first.backward_seconds, layers);
       if (how_.zero == 1)
         sync = shown(among_replicas(CollectiveKind::kReduceScatter, bytes), first.backward_seconds, layers);
       if (how_.zero == 1 || how_.zero == 2)
@@ -179,8 +179,8 @@ class Checker {
     for (std::size_t node = plan_.stages.front().chunks.front().end; node < table_.size() && how_.pipeline > 1; ++node)
       tied = std::max(tied, table_.layer(node).tied_parameters);
     if (tied > 0) {
-      const auto ends = hardware::spanned(request_.devices.network,
-                                          {.size = 2, .stride = pipeline_stride() * (how_.pipeline - 1)});
+      const auto ends =
+          hardware::spanned(request_.devices.network, {.size = 2, .stride = pipeline_stride() * (how_.pipeline - 1)});
       result_.tied_seconds =
           cost::collective_cost(CollectiveKind::kAllReduce, tied * states.gradients_in_network, ends).seconds;
     }
@@ -197,7 +197,8 @@ class Checker {
     parts.bubble = (sum - slowest->load()) / static_cast<double>(how_.interleave);
     parts.gradient_sync = microbatches_ * slowest->sharding_seconds + sync + gather + result_.tied_seconds;
     parts.optimizer = step;
-    result_.time_per_batch = microbatches_ * slowest->load() + parts.bubble + sync + gather + result_.tied_seconds + step;
+    result_.time_per_batch =
+        microbatches_ * slowest->load() + parts.bubble + sync + gather + result_.tied_seconds + step;
   }
 
   double recompute_communication(const StageEvaluation& stage) const {

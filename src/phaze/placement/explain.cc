@@ -31,11 +31,12 @@ class Explainer {
     }
     shortage.sufficient_memory = least_memory();
     shortage.sufficient_devices = fewest_devices();
-    shortage.reason = fmt::format("too little memory: {:.4g} GB per device given, at least {:.4g} GB needed on {} devices",
-                                  request_.devices.memory / 1e9, shortage.sufficient_memory / 1e9,
-                                  request_.devices.count);
+    shortage.reason =
+        fmt::format("too little memory: {:.4g} GB per device given, at least {:.4g} GB needed on {} devices",
+                    request_.devices.memory / 1e9, shortage.sufficient_memory / 1e9, request_.devices.count);
     if (shortage.sufficient_devices > 0)
-      shortage.reason += fmt::format("; with the memory given, at least {} devices would do", shortage.sufficient_devices);
+      shortage.reason +=
+          fmt::format("; with the memory given, at least {} devices would do", shortage.sufficient_devices);
     else
       shortage.reason += "; with the memory given, no number of devices would do";
     return shortage;
@@ -70,9 +71,10 @@ class Explainer {
     if (freedom.data_parallel > 0)
       add(fmt::format("{} replicas of {} samples", freedom.data_parallel, request_.training.global_batch));
     if (!freedom.interleave.empty())
-      add(fmt::format("{} chunks per stage, which must divide the repeated layers, with microbatches in multiples of the "
-                      "stages",
-                      freedom.interleave.front()));
+      add(fmt::format(
+          "{} chunks per stage, which must divide the repeated layers, with microbatches in multiples of the "
+          "stages",
+          freedom.interleave.front()));
     return text;
   }
 

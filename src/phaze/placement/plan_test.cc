@@ -236,7 +236,10 @@ TEST(Request, what_makes_no_sense_is_refused) {
   EXPECT_EQ(refusal([](Request& r) { r.tables[0].cut_bytes.pop_back(); }),
             "width 1, microbatch 1: there is not one cut between any two layers");
   EXPECT_EQ(refusal([](Request& r) { r.freedom.zero = {4}; }), "there is no ZeRO level 4");
-  EXPECT_EQ(refusal([](Request& r) { r.devices.network.levels.back().size = 2; r.devices.count = 9; }),
+  EXPECT_EQ(refusal([](Request& r) {
+              r.devices.network.levels.back().size = 2;
+              r.devices.count = 9;
+            }),
             "the network joins 8 devices, not 9");
 }
 

@@ -55,8 +55,8 @@ class Enumeration {
       const std::int64_t m = ceil_divide(request_.training.global_batch, b * d);
       for (const std::int64_t v : depths) {
         if (v > 1 && m % p != 0) continue;
-        candidates_.push_back({bound(sums, p, v, m), {.table = table, .pipeline = p, .data_parallel = d,
-                                                      .interleave = v}});
+        candidates_.push_back(
+            {bound(sums, p, v, m), {.table = table, .pipeline = p, .data_parallel = d, .interleave = v}});
       }
     }
   }
@@ -78,8 +78,7 @@ class Enumeration {
     if (!request_.freedom.recompute.empty()) policy = index(std::ranges::min(request_.freedom.recompute));
     const double total = sums.total() + sums.recompute(policy, 0, sums.size());
     const double largest = std::max(total / real(p), sums.heaviest_layer());
-    return v == 1 ? real(m - 1) * largest + total
-                  : real(m) * largest + std::max(0.0, total - largest) / real(v);
+    return v == 1 ? real(m - 1) * largest + total : real(m) * largest + std::max(0.0, total - largest) / real(v);
   }
 
   const Request& request_;
@@ -149,8 +148,8 @@ Solution solve(const Request& request, const Options& options, Progress& progres
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const double worst = best.size() < keep ? kNever : best.back().seconds;
     if (!options.exhaustive && candidates[i].bound >= worst) break;
-    if (i % 64 == 0 && !progress.advance("strategies", static_cast<std::int64_t>(i),
-                                         static_cast<std::int64_t>(candidates.size()))) {
+    if (i % 64 == 0 &&
+        !progress.advance("strategies", static_cast<std::int64_t>(i), static_cast<std::int64_t>(candidates.size()))) {
       solution.termination = Termination::kStopped;
       return solution;
     }

@@ -160,8 +160,8 @@ StageCosts::OncePerBatch StageCosts::once_per_batch(const std::vector<Range>& ch
   once.step = parameters / shards * request_->devices.step_seconds_per_parameter;
   if (strategy_.data_parallel > 1) {
     if (strategy_.zero == 0)
-      once.reduce = cost::collective_cost(CollectiveKind::kAllReduce,
-                                          parameters * training.states.gradients_in_network, replicas_)
+      once.reduce = cost::collective_cost(CollectiveKind::kAllReduce, parameters * training.states.gradients_in_network,
+                                          replicas_)
                         .seconds;
     if (strategy_.zero == 1) once.reduce = reduce_scatter(parameters);
     if (strategy_.zero == 1 || strategy_.zero == 2) once.gather = all_gather(parameters);

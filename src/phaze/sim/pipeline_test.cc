@@ -20,7 +20,8 @@ Pipeline uniform(std::int64_t devices, std::int64_t chunks, std::int64_t microba
   for (std::int64_t d = 0; d < devices; ++d) {
     Device device;
     for (std::int64_t c = 0; c < chunks; ++c)
-      device.chunks.push_back({.forward = 1, .backward = 2, .send_forward = send, .send_backward = send, .kept_bytes = 1});
+      device.chunks.push_back(
+          {.forward = 1, .backward = 2, .send_forward = send, .send_backward = send, .kept_bytes = 1});
     pipeline.devices.push_back(device);
   }
   return pipeline;
@@ -92,7 +93,8 @@ TEST(Simulation, kept_activations_follow_the_formulas) {
   for (const std::int64_t m : {2, 4, 16}) {
     const auto run = simulate(uniform(4, 1, m));
     for (std::int64_t d = 0; d < 4; ++d)
-      EXPECT_DOUBLE_EQ(run.devices[static_cast<std::size_t>(d)].peak_bytes, static_cast<double>(std::min<std::int64_t>(4 - d, m)));
+      EXPECT_DOUBLE_EQ(run.devices[static_cast<std::size_t>(d)].peak_bytes,
+                       static_cast<double>(std::min<std::int64_t>(4 - d, m)));
   }
   const std::int64_t p = 4, v = 3;
   const auto run = simulate(uniform(p, v, 16));
@@ -120,8 +122,7 @@ TEST(Simulation, devices_do_one_pass_at_a_time_after_their_inputs) {
       const auto before = event.activity == Activity::kForward ? position - 1 : position + 1;
       const auto input = ends.find({before, event.microbatch, 0});
       EXPECT_TRUE(input == ends.end() || event.start >= input->second) << seed;
-      EXPECT_TRUE(event.activity == Activity::kForward ||
-                  event.start >= (forward_end[{position, event.microbatch, 0}]))
+      EXPECT_TRUE(event.activity == Activity::kForward || event.start >= (forward_end[{position, event.microbatch, 0}]))
           << seed;
     }
     for (std::size_t d = 0; d < pipeline.devices.size(); ++d) {

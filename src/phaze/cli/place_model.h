@@ -30,6 +30,7 @@ struct PlaceModelOptions {
   bool no_overlap = false;
   bool no_fuse = false;
   bool study = false;  // the problem of 2024
+  bool exhaustive = false;
   std::size_t top = 1;
   std::string plan_file;
   std::string trace_file;

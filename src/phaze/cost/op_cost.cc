@@ -22,8 +22,10 @@ double graph_bytes(const OpGraph& graph, OpId op) {
   return real(graph.read_bytes(op).value()) + real(graph.written_bytes(op).value());
 }
 
-// Scales and masks that a GPU's kernels take along: a product scales its result, a softmax masks its input.
-bool absorbed(workload::VectorOp op) { return op == workload::VectorOp::kScale || op == workload::VectorOp::kMask; }
+// What a GPU's kernels take along: a product scales its result, a fused softmax masks its input.
+bool absorbed(workload::VectorOp op, bool fused_softmax) {
+  return op == workload::VectorOp::kScale || (fused_softmax && op == workload::VectorOp::kMask);
+}
 
 // A look-up reads the rows it needs, not the table.
 double vector_graph_bytes(const OpGraph& graph, OpId op, const workload::VectorWork& work) {
@@ -54,12 +56,13 @@ OperatorCosts::OperatorCosts(CostOptions options, Memo* memo) : options_(std::mo
 bool OperatorCosts::has_own_kernel(const OpGraph& graph, OpId op) const {
   if (!options_.chip.calibration.serial || std::holds_alternative<workload::VectorWork>(graph.op(op).work))
     return false;
-  return std::ranges::any_of(graph.fused(op), [](const workload::VectorWork& work) { return !absorbed(work.op); });
+  return std::ranges::any_of(
+      graph.fused(op), [&](const workload::VectorWork& work) { return !absorbed(work.op, options_.fused_softmax); });
 }
 
 bool OperatorCosts::inside_neighbour(const OpGraph& graph, OpId op) const {
   const auto* work = std::get_if<workload::VectorWork>(&graph.op(op).work);
-  if (!options_.fused_softmax || !options_.chip.calibration.serial || work == nullptr || !absorbed(work->op))
+  if (!options_.fused_softmax || !options_.chip.calibration.serial || work == nullptr || !absorbed(work->op, true))
     return false;
   return std::ranges::any_of(graph.predecessors(op), [&](OpId before) {
     const auto* producer = std::get_if<workload::VectorWork>(&graph.op(before).work);
@@ -175,6 +178,8 @@ void OperatorCosts::add_kernel(const OpGraph& graph, OpId op, const Cores& cores
 void OperatorCosts::add_epilogue(const OpGraph& graph, OpId op, const Cores& cores, Estimate& estimate) const {
   if (graph.fused(op).empty()) return;
   if (has_own_kernel(graph, op)) return add_kernel(graph, op, cores, estimate);
+  // On a GPU, what is fused behind a product and needs no kernel of its own is absorbed.
+  if (options_.chip.calibration.serial && !std::holds_alternative<workload::VectorWork>(graph.op(op).work)) return;
   const hardware::Chip& chip = options_.chip;
   const hardware::EventEnergy energy = hardware::event_energy(chip);
   const bool behind_vector = std::holds_alternative<workload::VectorWork>(graph.op(op).work);

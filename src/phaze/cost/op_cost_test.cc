@@ -62,6 +62,26 @@ TEST(OperatorCosts, a_fused_epilogue_is_bound_by_slow_lanes) {
   EXPECT_NEAR(one.seconds, 4096.0 * 4096 / chip.clock_hz, 1e-9);
 }
 
+TEST(OperatorCosts, on_a_gpu_an_epilogue_is_one_kernel_behind_the_product) {
+  const OperatorCosts costs = costs_on(*hardware::load_chip("a100-80g"));
+  const Estimate apart = serial_cost(product_and_gelu(), costs);
+  const Estimate fused = serial_cost(workload::fuse(product_and_gelu()), costs);
+  EXPECT_NEAR(fused.seconds, apart.seconds, 1e-9 * apart.seconds);
+  EXPECT_NEAR(fused.hbm_bytes, apart.hbm_bytes, 1);
+}
+
+TEST(OperatorCosts, a_fused_softmax_scales_and_masks_along_the_way) {
+  NoProgress quiet;
+  const auto model = workload::load_model("gpt2-xl", {.fuse = true}, quiet);
+  ASSERT_TRUE(model);
+  const hardware::Chip chip = *hardware::load_chip("a100-80g");
+  const auto seconds = [&](bool fused_softmax) {
+    const OperatorCosts costs({.chip = chip, .network = *hardware::own_network(chip), .fused_softmax = fused_softmax});
+    return serial_cost(model->layers[1].forward, costs).seconds + serial_cost(model->layers[1].backward, costs).seconds;
+  };
+  EXPECT_LT(seconds(true), 0.98 * seconds(false));
+}
+
 TEST(OperatorCosts, the_memo_changes_nothing_and_is_shared_between_threads) {
   NoProgress quiet;
   const auto model = workload::load_model("llama2-7b", {}, quiet);

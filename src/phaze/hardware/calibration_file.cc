@@ -33,7 +33,7 @@ Status set_tile(Calibration& calibration, std::string_view text) {
 }  // namespace
 
 std::vector<std::string> calibration_keys() {
-  std::vector<std::string> keys = {"start", "tile", "serial"};
+  std::vector<std::string> keys = {"start", "dispatch", "tile", "serial"};
   for (const Fraction& fraction : kFractions) keys.insert(keys.begin(), std::string(fraction.key));
   return keys;
 }
@@ -47,10 +47,10 @@ Status set_calibration(Calibration& calibration, std::string_view key, std::stri
     calibration.*fraction.member = *value;
     return Done{};
   }
-  if (key == "start") {
+  if (key == "start" || key == "dispatch") {
     const auto value = parse_seconds(text);
     if (!value) return value.error();
-    calibration.start_seconds = *value;
+    (key == "start" ? calibration.start_seconds : calibration.dispatch_seconds) = *value;
     return Done{};
   }
   if (key == "tile") return set_tile(calibration, text);
@@ -68,6 +68,8 @@ std::string calibration_text(const Calibration& calibration) {
     if (calibration.*fraction.member != 1)
       text += fmt::format("  {}: {:.3g}\n", fraction.key, calibration.*fraction.member);
   if (calibration.start_seconds > 0) text += fmt::format("  start: {:.3g}us\n", calibration.start_seconds * 1e6);
+  if (calibration.dispatch_seconds > 0)
+    text += fmt::format("  dispatch: {:.3g}us\n", calibration.dispatch_seconds * 1e6);
   if (calibration.tile_rows > 0) text += fmt::format("  tile: {}x{}\n", calibration.tile_rows, calibration.tile_cols);
   if (calibration.serial) text += "  serial: true\n";
   return text;

@@ -37,6 +37,8 @@ struct Calibration {
   double vector = 1;         // fraction of the vector lanes' peak
   double hbm = 1;            // fraction of HBM bandwidth when streaming
   double start_seconds = 0;  // before every operator
+  // What the host takes to send one operator off. Operators run behind it, so that it shows only where they are short.
+  double dispatch_seconds = 0;
   // The least tile of outputs that kernels work on; 0: the array alone decides.
   std::int64_t tile_rows = 0;
   std::int64_t tile_cols = 0;

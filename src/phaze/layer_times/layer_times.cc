@@ -62,14 +62,19 @@ std::vector<double> cut_bytes(const LayerGraph& graph) {
 
 PassTime pass_time(const workload::OpGraph& graph, const cost::OperatorCosts& costs, LayerScheduler& scheduler) {
   PassTime time{.seconds = scheduler.time(graph, costs, LayerScheduler::Collectives::kTimed).seconds};
-  double all = 0;
-  for (std::size_t i = 0; i < graph.size(); ++i)
-    if (std::holds_alternative<workload::Collective>(graph.op(workload::OpId(i)).work))
-      all += costs.of(graph, workload::OpId(i), costs.all_cores()).seconds;
-  if (all == 0) return time;
-  // What is left of it beside compute: the time that the pass would save if communication were free.
-  const double free = scheduler.time(graph, costs, LayerScheduler::Collectives::kFree).seconds;
-  time.communication = std::clamp(time.seconds - free, 0.0, all);
+  double communication = 0;
+  double operators = 0;
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const double seconds = costs.of(graph, workload::OpId(i), costs.all_cores()).seconds;
+    if (seconds > 0) ++operators;
+    if (std::holds_alternative<workload::Collective>(graph.op(workload::OpId(i)).work)) communication += seconds;
+  }
+  if (communication > 0) {
+    // What is left of it beside compute: the time that the pass would save if communication were free.
+    const double free = scheduler.time(graph, costs, LayerScheduler::Collectives::kFree).seconds;
+    time.communication = std::clamp(time.seconds - free, 0.0, communication);
+  }
+  time.seconds = std::max(time.seconds, operators * costs.chip().calibration.dispatch_seconds);
   return time;
 }
 

@@ -21,7 +21,8 @@ struct TableOptions {
   layer_schedule::InstanceOptions schedule;
 };
 
-// The makespan of the best schedule; on a GPU, operators one after another.
+// The makespan of the best schedule; on a GPU, operators one after another, as fast as
+// the host sends them off.
 placement::PassTime pass_time(const workload::OpGraph& graph, const cost::OperatorCosts& costs,
                               layer_schedule::LayerScheduler& scheduler);
 

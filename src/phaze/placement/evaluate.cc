@@ -79,8 +79,7 @@ class Checker {
     if (table_.tensor_parallel == 1 || !table_.cut_is_replicated) return direct;
     const auto ranks = hardware::spanned(request_.devices.network, {.size = table_.tensor_parallel, .stride = 1});
     const double shared = bytes / static_cast<double>(table_.tensor_parallel) / path.back().bandwidth +
-                          path.back().latency +
-                          cost::collective_cost(CollectiveKind::kAllGather, bytes, ranks).seconds;
+                          path.back().latency + cost::collective_cost(CollectiveKind::kAllGather, bytes, ranks).seconds;
     return std::min(direct, shared);
   }
 
@@ -107,7 +106,7 @@ class Checker {
       if (chunk.begin > 0) seen.parameters += copy;
       seen.arrival_seconds += message(chunk.begin) + message(chunk.end);
     }
-    add_sharding(seen);
+    add_sharding(seen, widest);
     const StateBytes& states = request_.training.states;
     const auto d = static_cast<double>(how_.data_parallel);
     seen.memory.parameters = seen.parameters * states.parameters / (how_.zero == 3 ? d : 1);
@@ -129,17 +128,24 @@ class Checker {
     return std::min(2 * behind + (v - 1) * p + 1, microbatches_ * v) / v;
   }
 
-  void add_sharding(StageEvaluation& seen) const {
+  void add_sharding(StageEvaluation& seen, double widest) const {
     if (how_.zero < 2 || how_.data_parallel == 1) return;
     const StateBytes& states = request_.training.states;
-    const double reduce =
-        among_replicas(CollectiveKind::kReduceScatter, seen.parameters * states.gradients_in_network);
-    const double gather =
-        how_.zero < 3 ? 0 : among_replicas(CollectiveKind::kAllGather, seen.parameters * states.parameters);
+    const auto reduce = [&](double parameters) {
+      return among_replicas(CollectiveKind::kReduceScatter, parameters * states.gradients_in_network);
+    };
+    const auto gather = [&](double parameters) {
+      return how_.zero < 3 ? 0 : among_replicas(CollectiveKind::kAllGather, parameters * states.parameters);
+    };
+    if (!request_.training.overlap_gradients) {
+      seen.sharding_seconds = reduce(seen.parameters) + 2 * gather(seen.parameters);
+      return;
+    }
+    // A pass waits for the parameters of one layer, and for its gradients, or until all of them are through.
     const double back = seen.backward_seconds + seen.recompute_seconds;
-    seen.sharding_seconds = request_.training.overlap_gradients
-                                ? std::max(0.0, gather - seen.forward_seconds) + std::max(0.0, reduce + gather - back)
-                                : reduce + 2 * gather;
+    seen.sharding_seconds =
+        std::max(gather(widest), gather(seen.parameters) - seen.forward_seconds) +
+        std::max(gather(widest) + reduce(widest), gather(seen.parameters) + reduce(seen.parameters) - back);
   }
 
   double shown(double communication, double behind, double layers) const {
@@ -161,7 +167,8 @@ class Checker {
     double sync = 0, gather = 0;
     if (how_.data_parallel > 1) {
       const double bytes = first.parameters * states.gradients_in_network;
-      if (how_.zero == 0) sync = shown(among_replicas(CollectiveKind::kAllReduce, bytes), first.backward_seconds, layers);
+      if (how_.zero == 0)
+        sync = shown(among_replicas(CollectiveKind::kAllReduce, bytes), first.backward_seconds, layers);
       if (how_.zero == 1)
         sync = shown(among_replicas(CollectiveKind::kReduceScatter, bytes), first.backward_seconds, layers);
       if (how_.zero == 1 || how_.zero == 2)
@@ -172,8 +179,8 @@ class Checker {
     for (std::size_t node = plan_.stages.front().chunks.front().end; node < table_.size() && how_.pipeline > 1; ++node)
       tied = std::max(tied, table_.layer(node).tied_parameters);
     if (tied > 0) {
-      const auto ends = hardware::spanned(request_.devices.network,
-                                          {.size = 2, .stride = pipeline_stride() * (how_.pipeline - 1)});
+      const auto ends =
+          hardware::spanned(request_.devices.network, {.size = 2, .stride = pipeline_stride() * (how_.pipeline - 1)});
       result_.tied_seconds =
           cost::collective_cost(CollectiveKind::kAllReduce, tied * states.gradients_in_network, ends).seconds;
     }
@@ -190,7 +197,8 @@ class Checker {
     parts.bubble = (sum - slowest->load()) / static_cast<double>(how_.interleave);
     parts.gradient_sync = microbatches_ * slowest->sharding_seconds + sync + gather + result_.tied_seconds;
     parts.optimizer = step;
-    result_.time_per_batch = microbatches_ * slowest->load() + parts.bubble + sync + gather + result_.tied_seconds + step;
+    result_.time_per_batch =
+        microbatches_ * slowest->load() + parts.bubble + sync + gather + result_.tied_seconds + step;
   }
 
   double recompute_communication(const StageEvaluation& stage) const {

@@ -10,11 +10,11 @@
 namespace phaze::placement {
 
 struct StageEvaluation {
-  double forward_seconds = 0;    // of one microbatch, tensor-parallel communication included
-  double backward_seconds = 0;   // likewise, without recompute
+  double forward_seconds = 0;   // of one microbatch, tensor-parallel communication included
+  double backward_seconds = 0;  // likewise, without recompute
   double recompute_seconds = 0;
-  double arrival_seconds = 0;    // messages from both neighbours
-  double sharding_seconds = 0;   // what ZeRO-2 and ZeRO-3 add beyond what compute hides
+  double arrival_seconds = 0;          // messages from both neighbours
+  double sharding_seconds = 0;         // what ZeRO-2 and ZeRO-3 add beyond what compute hides
   double tensor_parallel_seconds = 0;  // of forward, backward and recompute
   double parameters = 0;
   Memory memory;

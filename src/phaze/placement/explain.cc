@@ -31,11 +31,12 @@ class Explainer {
     }
     shortage.sufficient_memory = least_memory();
     shortage.sufficient_devices = fewest_devices();
-    shortage.reason = fmt::format("too little memory: {:.4g} GB per device given, at least {:.4g} GB needed on {} devices",
-                                  request_.devices.memory / 1e9, shortage.sufficient_memory / 1e9,
-                                  request_.devices.count);
+    shortage.reason =
+        fmt::format("too little memory: {:.4g} GB per device given, at least {:.4g} GB needed on {} devices",
+                    request_.devices.memory / 1e9, shortage.sufficient_memory / 1e9, request_.devices.count);
     if (shortage.sufficient_devices > 0)
-      shortage.reason += fmt::format("; with the memory given, {} devices would do", shortage.sufficient_devices);
+      shortage.reason +=
+          fmt::format("; with the memory given, at least {} devices would do", shortage.sufficient_devices);
     else
       shortage.reason += "; with the memory given, no number of devices would do";
     return shortage;
@@ -51,7 +52,7 @@ class Explainer {
     other.devices.memory = memory;
     other.devices.count = devices;
     NoProgress silent;
-    return !solve(other, {.keep = 1}, silent).plans.empty();
+    return !solve(other, {.keep = 1, .any = true}, silent).plans.empty();
   }
 
   std::int64_t least_devices_whatever_memory() const {
@@ -70,9 +71,10 @@ class Explainer {
     if (freedom.data_parallel > 0)
       add(fmt::format("{} replicas of {} samples", freedom.data_parallel, request_.training.global_batch));
     if (!freedom.interleave.empty())
-      add(fmt::format("{} chunks per stage, which must divide the repeated layers, with microbatches in multiples of the "
-                      "stages",
-                      freedom.interleave.front()));
+      add(fmt::format(
+          "{} chunks per stage, which must divide the repeated layers, with microbatches in multiples of the "
+          "stages",
+          freedom.interleave.front()));
     return text;
   }
 
@@ -86,12 +88,18 @@ class Explainer {
     return std::ceil(high);
   }
 
-  // A power of two times what is given; 0 where that does not help.
+  // 0 where no number up to kMostDevices helps. More devices never hurt, so the fewest are found by halving.
   std::int64_t fewest_devices() const {
     if (request_.freedom.pipeline > 0 && request_.freedom.data_parallel > 0) return 0;
-    for (std::int64_t devices = 2 * request_.devices.count; devices <= kMostDevices; devices *= 2)
-      if (fits(request_.devices.memory, devices)) return devices;
-    return 0;
+    std::int64_t high = 2 * request_.devices.count;
+    while (high <= kMostDevices && !fits(request_.devices.memory, high)) high *= 2;
+    if (high > kMostDevices) return 0;
+    std::int64_t low = high / 2;
+    while (high - low > 1) {
+      const std::int64_t middle = low + (high - low) / 2;
+      (fits(request_.devices.memory, middle) ? high : low) = middle;
+    }
+    return high;
   }
 
   const Request& request_;

@@ -22,6 +22,8 @@ class Search {
   std::optional<Partition> run() {
     if (p_ > n_ || !keeps(limit())) return std::nullopt;
     weigh_endings();
+    // Without an incumbent, a first one from memory alone: there may be none, and if there is, it bounds the loads.
+    if (best_.seconds == kNever && try_limit(std::numeric_limits<double>::max()) == kNever) return std::nullopt;
     const std::vector<double> limits = candidate_limits();
     // The first limit that can be kept: feasibility is monotone.
     auto it = std::partition_point(limits.begin(), limits.end(), [&](double m) { return !keeps(m); });
@@ -197,12 +199,17 @@ class Search {
 
 std::optional<Partition> best_partition(const StageCosts& costs, double below) { return Search(costs, below).run(); }
 
-std::vector<Stage> interleaved_stages(const LayerTable& table, std::int64_t pipeline, std::int64_t interleave) {
+Range repeated_layers(const LayerTable& table) {
   std::vector<std::size_t> uses(table.kinds.size(), 0);
   for (const std::uint32_t kind : table.nodes) ++uses[kind];
-  std::size_t begin = 0, end = table.size();
-  while (begin < end && uses[table.nodes[begin]] == 1) ++begin;
-  while (end > begin && uses[table.nodes[end - 1]] == 1) --end;
+  Range range{0, table.size()};
+  while (range.begin < range.end && uses[table.nodes[range.begin]] == 1) ++range.begin;
+  while (range.end > range.begin && uses[table.nodes[range.end - 1]] == 1) --range.end;
+  return range;
+}
+
+std::vector<Stage> interleaved_stages(const LayerTable& table, std::int64_t pipeline, std::int64_t interleave) {
+  const auto [begin, end] = repeated_layers(table);
   const auto chunks = static_cast<std::size_t>(pipeline * interleave);
   if (begin == end || (end - begin) % chunks != 0) return {};
   const std::size_t each = (end - begin) / chunks;

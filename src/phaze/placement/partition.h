@@ -37,6 +37,9 @@ struct Partition {
 // The best partition if it takes less than `below`; none otherwise.
 std::optional<Partition> best_partition(const StageCosts& costs, double below);
 
+// From the first to the last layer whose kind stands at several places of the chain.
+Range repeated_layers(const LayerTable& table);
+
 // Chunks of equal numbers of repeated layers, as Megatron-LM cuts an interleaved pipeline: layers in front of the first
 // repeated one join the first chunk, those behind the last one the last chunk. Empty where the layers do not divide.
 std::vector<Stage> interleaved_stages(const LayerTable& table, std::int64_t pipeline, std::int64_t interleave);

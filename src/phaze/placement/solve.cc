@@ -55,8 +55,8 @@ class Enumeration {
       const std::int64_t m = ceil_divide(request_.training.global_batch, b * d);
       for (const std::int64_t v : depths) {
         if (v > 1 && m % p != 0) continue;
-        candidates_.push_back({bound(sums, p, v, m), {.table = table, .pipeline = p, .data_parallel = d,
-                                                      .interleave = v}});
+        candidates_.push_back(
+            {bound(sums, p, v, m), {.table = table, .pipeline = p, .data_parallel = d, .interleave = v}});
       }
     }
   }
@@ -64,10 +64,11 @@ class Enumeration {
   std::vector<std::int64_t> interleaves(const LayerTable& table, std::int64_t p) const {
     std::vector<std::int64_t> depths;
     const auto& asked = request_.freedom.interleave;
-    const auto most = static_cast<std::int64_t>(table.size());
-    for (std::int64_t v = 1; v <= most; ++v) {
+    const Range repeated = repeated_layers(table);
+    const auto layers = static_cast<std::int64_t>(repeated.end - repeated.begin);
+    for (std::int64_t v = 1; v == 1 || p * v <= layers; ++v) {
       if (!asked.empty() && std::ranges::find(asked, v) == asked.end()) continue;
-      if (v == 1 || (p > 1 && !interleaved_stages(table, p, v).empty())) depths.push_back(v);
+      if (v == 1 || (p > 1 && layers % (p * v) == 0)) depths.push_back(v);
     }
     return depths;
   }
@@ -77,8 +78,7 @@ class Enumeration {
     if (!request_.freedom.recompute.empty()) policy = index(std::ranges::min(request_.freedom.recompute));
     const double total = sums.total() + sums.recompute(policy, 0, sums.size());
     const double largest = std::max(total / real(p), sums.heaviest_layer());
-    return v == 1 ? real(m - 1) * largest + total
-                  : real(m) * largest + std::max(0.0, total - largest) / real(v);
+    return v == 1 ? real(m - 1) * largest + total : real(m) * largest + std::max(0.0, total - largest) / real(v);
   }
 
   const Request& request_;
@@ -148,8 +148,8 @@ Solution solve(const Request& request, const Options& options, Progress& progres
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const double worst = best.size() < keep ? kNever : best.back().seconds;
     if (!options.exhaustive && candidates[i].bound >= worst) break;
-    if (i % 64 == 0 && !progress.advance("strategies", static_cast<std::int64_t>(i),
-                                         static_cast<std::int64_t>(candidates.size()))) {
+    if (i % 64 == 0 &&
+        !progress.advance("strategies", static_cast<std::int64_t>(i), static_cast<std::int64_t>(candidates.size()))) {
       solution.termination = Termination::kStopped;
       return solution;
     }
@@ -160,6 +160,7 @@ Solution solve(const Request& request, const Options& options, Progress& progres
     const auto place = std::ranges::upper_bound(best, found->seconds, {}, &Found::seconds);
     best.insert(place, std::move(*found));
     if (best.size() > keep) best.pop_back();
+    if (options.any) break;
   }
   for (Found& found : best) {
     Evaluation evaluation = evaluate(request, found.plan);

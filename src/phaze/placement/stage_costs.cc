@@ -80,18 +80,21 @@ double StageCosts::reduce_scatter(double parameters) const {
   return cost::collective_cost(CollectiveKind::kReduceScatter, bytes, replicas_).seconds;
 }
 
-double StageCosts::sharded(double forward, double backward, double parameters) const {
+double StageCosts::sharded(double forward, double backward, double parameters, double largest_layer) const {
   const double reduce = reduce_scatter(parameters);
   const double gather = strategy_.zero == 3 ? all_gather(parameters) : 0;
   if (!request_->training.overlap_gradients) return forward + backward + reduce + 2 * gather;
-  return std::max(forward, gather) + std::max(backward, reduce + gather);
+  // Layer by layer, beside compute: before its first layer a pass waits for parameters, behind its last for gradients.
+  const double gather_one = strategy_.zero == 3 ? all_gather(largest_layer) : 0;
+  const double reduce_one = reduce_scatter(largest_layer);
+  return std::max(forward + gather_one, gather) + std::max(backward + gather_one + reduce_one, gather + reduce);
 }
 
 double StageCosts::with_sharding(std::size_t begin, std::size_t end, double recompute) const {
   const double forward = sums_->forward(begin, end);
   const double backward = sums_->backward(begin, end) + recompute;
   if (strategy_.zero < 2 || strategy_.data_parallel == 1) return forward + backward;
-  return sharded(forward, backward, sums_->parameters(begin, end));
+  return sharded(forward, backward, sums_->parameters(begin, end), sums_->largest_layer_parameters(begin, end));
 }
 
 StageChoice StageCosts::choose(std::size_t begin, std::size_t end, std::int64_t k, double arrivals) const {
@@ -110,19 +113,20 @@ StageChoice StageCosts::choose(std::size_t begin, std::size_t end, std::int64_t 
 }
 
 StageChoice StageCosts::device(const std::vector<Range>& chunks, std::int64_t k) const {
-  double forward = 0, backward = 0, arrivals = 0, parameters = 0;
+  double forward = 0, backward = 0, arrivals = 0, parameters = 0, largest_layer = 0;
   for (const Range& chunk : chunks) {
     forward += sums_->forward(chunk.begin, chunk.end);
     backward += sums_->backward(chunk.begin, chunk.end);
     arrivals += arrival(chunk.begin) + arrival(chunk.end);
     parameters += sums_->parameters(chunk.begin, chunk.end);
+    largest_layer = std::max(largest_layer, sums_->largest_layer_parameters(chunk.begin, chunk.end));
   }
   for (const Recompute policy : policies_) {
     if (memory(chunks, k, policy).total() > request_->devices.memory) continue;
     double again = backward;
     for (const Range& chunk : chunks) again += sums_->recompute(index(policy), chunk.begin, chunk.end);
     const bool sharding = strategy_.zero >= 2 && strategy_.data_parallel > 1;
-    return {(sharding ? sharded(forward, again, parameters) : forward + again) + arrivals, policy};
+    return {(sharding ? sharded(forward, again, parameters, largest_layer) : forward + again) + arrivals, policy};
   }
   return {};
 }
@@ -156,8 +160,8 @@ StageCosts::OncePerBatch StageCosts::once_per_batch(const std::vector<Range>& ch
   once.step = parameters / shards * request_->devices.step_seconds_per_parameter;
   if (strategy_.data_parallel > 1) {
     if (strategy_.zero == 0)
-      once.reduce = cost::collective_cost(CollectiveKind::kAllReduce,
-                                          parameters * training.states.gradients_in_network, replicas_)
+      once.reduce = cost::collective_cost(CollectiveKind::kAllReduce, parameters * training.states.gradients_in_network,
+                                          replicas_)
                         .seconds;
     if (strategy_.zero == 1) once.reduce = reduce_scatter(parameters);
     if (strategy_.zero == 1 || strategy_.zero == 2) once.gather = all_gather(parameters);

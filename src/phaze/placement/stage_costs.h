@@ -87,7 +87,7 @@ class StageCosts {
   StageChoice choose(std::size_t begin, std::size_t end, std::int64_t k, double arrivals) const;
   // Forward, backward and recompute, with what ZeRO-2 and ZeRO-3 communicate for every microbatch.
   double with_sharding(std::size_t begin, std::size_t end, double recompute) const;
-  double sharded(double forward, double backward, double parameters) const;
+  double sharded(double forward, double backward, double parameters, double largest_layer) const;
   double all_gather(double parameters) const;
   double tied_outside_first(const std::vector<Range>& chunks, bool first) const;
   double reduce_scatter(double parameters) const;

@@ -45,9 +45,8 @@ TableSums::TableSums(const LayerTable& table) : table_(&table) {
   tied_ = largest([](const LayerCost& layer) { return layer.tied_parameters; });
   layer_parameters_ = largest([](const LayerCost& layer) { return layer.parameters; });
   any_tied_ = tied_.over(0, n) > 0;
-  heaviest_ = 0;
-  for (const LayerCost& layer : table.kinds)
-    heaviest_ = std::max(heaviest_, layer.forward.seconds + layer.backward.seconds);
+  for (std::size_t i = 0; i < n; ++i)
+    heaviest_ = std::max(heaviest_, table.layer(i).forward.seconds + table.layer(i).backward.seconds);
 }
 
 }  // namespace phaze::placement

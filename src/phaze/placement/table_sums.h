@@ -1,5 +1,5 @@
-// A layer table made ready for questions about any range of its layers, in constant time: sums from prefix sums, largest
-// values from a table over powers of two.
+// A layer table made ready for questions about any range of its layers, in constant time: sums from prefix sums,
+// largest values from a table over powers of two.
 #pragma once
 
 #include <array>

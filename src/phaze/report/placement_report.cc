@@ -94,9 +94,7 @@ std::string stages_text(const Instance& instance, const Solution& solution) {
   return table.to_string();
 }
 
-}  // namespace
-
-std::string placement_json(const Instance& instance, const Solution& solution) {
+Json document(const Instance& instance, const Solution& solution) {
   Json json = {{"feasible", solution.plan.has_value()}};
   if (solution.plan) {
     const Plan& plan = *solution.plan;
@@ -130,6 +128,26 @@ std::string placement_json(const Instance& instance, const Solution& solution) {
     json["expert_time_per_batch"] = *solution.expert->time_per_batch;
   else if (solution.expert)
     json["expert_reason"] = solution.expert->reason;
+  return json;
+}
+
+}  // namespace
+
+std::string placement_json(const Instance& instance, const Solution& solution) {
+  return text_of(document(instance, solution));
+}
+
+std::string placement_json(const Instance& instance, const Solution& solution, const ModelFigures& figures) {
+  Json json = document(instance, solution);
+  json["model"] = figures.model;
+  json["microbatch"] = figures.microbatch;
+  if (solution.plan) {
+    const double seconds = solution.evaluation.time_per_batch;
+    json["throughput"] = figures.samples / seconds;
+    json["tokens_per_s"] = figures.tokens / seconds;
+    json["mfu"] = figures.flops / seconds / figures.peak_flops;
+    for (Json& stage : json["stages"]) stage["layers"] = stage["nodes"];
+  }
   return text_of(json);
 }
 

@@ -38,7 +38,7 @@ std::string_view order_name(placement::Order order) {
 }
 
 Json memory_json(const placement::Memory& memory) {
-  return {{"parameters", memory.parameters}, {"gradients", memory.gradients},   {"optimizer", memory.optimizer},
+  return {{"parameters", memory.parameters},   {"gradients", memory.gradients}, {"optimizer", memory.optimizer},
           {"activations", memory.activations}, {"workspace", memory.workspace}, {"total", memory.total()}};
 }
 
@@ -90,12 +90,8 @@ Json strategy_json(const PlanAnswer& answer, const SimulatedPlan& plan) {
 }
 
 Json breakdown_json(const placement::Breakdown& parts) {
-  return {{"compute", parts.compute},
-          {"recompute", parts.recompute},
-          {"tensor_parallel", parts.tensor_parallel},
-          {"bubble", parts.bubble},
-          {"transfers", parts.transfers},
-          {"gradient_sync", parts.gradient_sync},
+  return {{"compute", parts.compute},    {"recompute", parts.recompute}, {"tensor_parallel", parts.tensor_parallel},
+          {"bubble", parts.bubble},      {"transfers", parts.transfers}, {"gradient_sync", parts.gradient_sync},
           {"optimizer", parts.optimizer}};
 }
 
@@ -138,8 +134,8 @@ std::string range_text(const std::vector<placement::Range>& chunks) {
   std::string text;
   for (const placement::Range& range : chunks) {
     text += text.empty() ? "" : ", ";
-    text += range.end - range.begin == 1 ? std::to_string(range.begin)
-                                         : fmt::format("{}..{}", range.begin, range.end - 1);
+    text +=
+        range.end - range.begin == 1 ? std::to_string(range.begin) : fmt::format("{}..{}", range.begin, range.end - 1);
   }
   return text;
 }
@@ -257,9 +253,10 @@ std::string plan_text(const PlanAnswer& answer, std::size_t top) {
       "{}: {} per batch ({} simulated), {:.4g} samples/s, {:.4g} tokens/s, MFU {:.1f} %\n", answer.model,
       readable_seconds(seconds), readable_seconds(best.run.seconds), samples_per_second(answer, seconds),
       samples_per_second(answer, seconds) * static_cast<double>(answer.sequence), 100 * mfu(answer, seconds));
-  out += fmt::format("{}; {} microbatches on {} of {} devices, numbered {}\n", strategy_text(answer, best.plan),
-                     best.evaluation.microbatches, devices_used(answer, best.plan), answer.request->devices.count,
-                     order_name(best.plan.strategy.order));
+  out +=
+      fmt::format("{}; {} microbatch{} on {} of {} devices, numbered {}\n", strategy_text(answer, best.plan),
+                  best.evaluation.microbatches, best.evaluation.microbatches == 1 ? "" : "es",
+                  devices_used(answer, best.plan), answer.request->devices.count, order_name(best.plan.strategy.order));
   out += breakdown_text(best.evaluation.breakdown, seconds) + "\n\n" + stages_text(best);
   if (top > 1) out += "\n" + runners_up_text(answer, top);
   out += fmt::format("\n{} strategies: {} solved, the rest ruled out by their bounds\n", answer.statistics.strategies,
@@ -279,7 +276,7 @@ Result<sim::Pipeline> read_pipeline(const std::string& text) {
     using Target = std::remove_reference_t<decltype(target)>;
     if (error) return;
     const auto found = object.find(key);
-    const bool there = found != object.end() && (std::is_same_v<Target, bool>    ? found->is_boolean()
+    const bool there = found != object.end() && (std::is_same_v<Target, bool> ? found->is_boolean()
                                                  : std::is_integral_v<Target> ? found->is_number_integer()
                                                                               : found->is_number());
     if (!there)
@@ -339,7 +336,8 @@ std::string simulation_text(const sim::Pipeline& pipeline, const sim::Run& run) 
   std::string out = fmt::format("{} per batch, {:.4g} samples/s, {:.1f} % of the pipeline's time idle\n\n",
                                 readable_seconds(run.seconds), static_cast<double>(pipeline.samples) / run.seconds,
                                 100 * run.bubble_fraction);
-  Table table({{"stage", Align::kRight}, {"busy", Align::kRight}, {"ends", Align::kRight}, {"peak memory", Align::kRight}});
+  Table table(
+      {{"stage", Align::kRight}, {"busy", Align::kRight}, {"ends", Align::kRight}, {"peak memory", Align::kRight}});
   for (std::size_t s = 0; s < run.devices.size(); ++s)
     table.row({std::to_string(s + 1), readable_seconds(run.devices[s].busy), readable_seconds(run.devices[s].end),
                readable_bytes(run.devices[s].peak_bytes)});

@@ -16,7 +16,6 @@ Pipeline pipeline_of(const placement::Request& request, const placement::Plan& p
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
     const placement::Stage& stage = plan.stages[s];
     Device device;
-    double forward = 0, backward = 0;
     for (const placement::Range& range : stage.chunks) {
       const Chunk chunk{.forward = sums.forward(range.begin, range.end),
                         .backward = sums.backward(range.begin, range.end) +
@@ -25,8 +24,6 @@ Pipeline pipeline_of(const placement::Request& request, const placement::Plan& p
                         .send_backward = costs.arrival(range.begin),
                         .kept_bytes = sums.saved(index(stage.recompute), range.begin, range.end),
                         .layers = static_cast<std::int64_t>(range.end - range.begin)};
-      forward += chunk.forward;
-      backward += sums.backward(range.begin, range.end);
       device.chunks.push_back(chunk);
     }
     // What sharded gradients and parameters add to every microbatch lengthens its backward pass.

@@ -24,7 +24,6 @@ class Simulation {
       states_[at(d)].passes = schedule(d, p_, v_, m_);
       states_[at(d)].memory = pipeline.devices[at(d)].resident_bytes + pipeline.devices[at(d)].workspace_bytes;
       states_[at(d)].arrived.assign(at(2 * v_ * m_), false);
-      states_[at(d)].reduced.assign(at(v_), 0);
       run_.devices[at(d)].memory.push_back({0, states_[at(d)].memory});
       run_.devices[at(d)].peak_bytes = states_[at(d)].memory;
     }
@@ -55,9 +54,7 @@ class Simulation {
     double memory = 0;
     double link_free[2] = {0, 0};  // forward, backward
     std::vector<bool> arrived;     // by direction, chunk, microbatch
-    std::vector<double> reduced;   // when the last backward pass of each chunk starts
     double last_pass_end = 0;
-    double last_pass_start = 0;
   };
   struct Happening {
     double time = 0;
@@ -97,7 +94,6 @@ class Simulation {
     ++state.next;
     state.working = true;
     if (!pass.backward) remember(device, now, chunk.kept_bytes);
-    state.last_pass_start = now;
     record(pass.backward ? Activity::kBackward : Activity::kForward, device, pass, now, now + seconds);
     run_.devices[at(device)].busy += seconds;
     happen(now + seconds, false, device, pass);

@@ -21,10 +21,10 @@ namespace phaze::sim {
 // Seconds and bytes of one microbatch.
 struct Chunk {
   double forward = 0;
-  double backward = 0;        // recompute included
-  double send_forward = 0;    // to the device of the next chunk
-  double send_backward = 0;   // to the device of the chunk before
-  double kept_bytes = 0;      // from the start of its forward pass to the end of its backward pass
+  double backward = 0;       // recompute included
+  double send_forward = 0;   // to the device of the next chunk
+  double send_backward = 0;  // to the device of the chunk before
+  double kept_bytes = 0;     // from the start of its forward pass to the end of its backward pass
   std::int64_t layers = 1;
   bool operator==(const Chunk&) const = default;
 };
@@ -80,7 +80,7 @@ struct Run {
   double pipeline_seconds = 0;  // up to the last backward pass
   double bubble_fraction = 0;   // of the devices' time up to there that no pass fills
   std::vector<DeviceRun> devices;
-  std::vector<Event> events;  // in the order in which they end
+  std::vector<Event> events;  // in the order in which they were set off
 };
 
 // `pipeline` must pass validate().

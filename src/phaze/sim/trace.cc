@@ -24,8 +24,8 @@ Track track(Activity activity) {
 }
 
 std::string name(const Event& event, bool interleaved) {
-  const std::string number = std::to_string(event.microbatch + 1) +
-                             (interleaved ? "." + std::to_string(event.chunk + 1) : std::string());
+  const std::string number =
+      std::to_string(event.microbatch + 1) + (interleaved ? "." + std::to_string(event.chunk + 1) : std::string());
   switch (event.activity) {
     case Activity::kForward: return "forward " + number;
     case Activity::kBackward: return "backward " + number;
@@ -55,7 +55,8 @@ std::string trace_json(const Run& run) {
   for (const Event& event : run.events) interleaved = interleaved || event.chunk > 0;
   for (std::size_t d = 0; d < run.devices.size(); ++d) {
     next();
-    fmt::format_to(out, R"({{"ph": "M", "pid": {}, "name": "process_name", "args": {{"name": "stage {}"}}}})", d, d + 1);
+    fmt::format_to(out, R"({{"ph": "M", "pid": {}, "name": "process_name", "args": {{"name": "stage {}"}}}})", d,
+                   d + 1);
     for (int t = kPasses; t <= kReplicas; ++t) {
       next();
       fmt::format_to(out, R"({{"ph": "M", "pid": {}, "tid": {}, "name": "thread_name", "args": {{"name": "{}"}}}})", d,

@@ -1,0 +1,171 @@
+#include "phaze/layer_times/layer_times.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "phaze/hardware/chip_file.h"
+#include "phaze/layer_times/request.h"
+#include "phaze/layer_times/study.h"
+#include "phaze/placement/solve.h"
+#include "phaze/workload/load.h"
+
+namespace phaze::layer_times {
+namespace {
+
+using placement::LayerTable;
+
+NoProgress silent;
+
+hardware::Cluster a100s(std::int64_t devices) {
+  auto chip = *hardware::load_chip("a100-80g");
+  auto network = *hardware::own_network(chip);
+  return *hardware::make_cluster(std::move(chip), devices, std::move(network));
+}
+
+workload::LayerGraph graph_of(const char* model, const workload::WorkloadOptions& options) {
+  return *workload::load_model(model, options, silent);
+}
+
+LayerTable table_of(const char* model, const workload::WorkloadOptions& options) {
+  const hardware::Cluster cluster = a100s(8);
+  const cost::OperatorCosts costs({.chip = cluster.chip, .network = cluster.network});
+  return layer_table(graph_of(model, options), costs, {});
+}
+
+PlanProblem problem_of(const char* model, std::int64_t devices, const PlanOptions& options) {
+  cost::Memo memo;
+  return *make_problem(model, a100s(devices), options, memo, silent);
+}
+
+double best_time(const placement::Request& request) {
+  const auto solution = placement::solve(request, {.keep = 1}, silent);
+  return solution.plans.empty() ? placement::Evaluation{}.time_per_batch - 1
+                                : solution.plans.front().evaluation.time_per_batch;
+}
+
+TEST(LayerTimes, a_pass_takes_the_sum_of_its_operators_or_what_the_host_needs) {
+  const auto graph = graph_of("gpt2-xl", {});
+  hardware::Chip chip = *hardware::load_chip("a100-80g");
+  const auto network = *hardware::own_network(chip);
+  const auto& block = graph.layers[1].forward;
+  layer_schedule::LayerScheduler scheduler;
+  const auto seconds = [&](double dispatch) {
+    chip.calibration.dispatch_seconds = dispatch;
+    const cost::OperatorCosts costs({.chip = chip, .network = network});
+    return pass_time(block, costs, scheduler).seconds;
+  };
+  const cost::OperatorCosts costs({.chip = chip, .network = network});
+  EXPECT_NEAR(seconds(0), cost::serial_cost(block, costs).seconds, 1e-12);
+  EXPECT_GE(seconds(1), 5) << "a second for each operator";
+  EXPECT_DOUBLE_EQ(seconds(2), 2 * seconds(1));
+}
+
+TEST(LayerTimes, only_blocks_are_recomputed) {
+  const LayerTable table = table_of("gpt2-xl", {});
+  ASSERT_EQ(table.size(), 50U);
+  const auto& embedding = table.layer(0);
+  const auto& block = table.layer(1);
+  EXPECT_EQ(embedding.recompute[2].seconds, 0);
+  EXPECT_EQ(embedding.saved[0], embedding.saved[2]);
+  EXPECT_EQ(block.recompute[2].seconds, block.forward.seconds);
+  EXPECT_GT(block.recompute[1].seconds, 0);
+  EXPECT_LT(block.recompute[1].seconds, block.recompute[2].seconds);
+  EXPECT_GT(block.saved[0], block.saved[1]);
+  EXPECT_GT(block.saved[1], block.saved[2]);
+}
+
+TEST(LayerTimes, sequence_parallelism_keeps_a_part_of_the_input) {
+  const LayerTable whole = table_of("gpt2-xl", {.parallel = {.width = 5}});
+  const LayerTable parts = table_of("gpt2-xl", {.sequence = 1000, .parallel = {.width = 5, .sequence = true}});
+  EXPECT_DOUBLE_EQ(whole.layer(1).saved[2], 2.0 * 1024 * 1600);
+  EXPECT_DOUBLE_EQ(parts.layer(1).saved[2], 2.0 * 1000 * 1600 / 5);
+  EXPECT_TRUE(whole.cut_is_replicated);
+  EXPECT_FALSE(parts.cut_is_replicated);
+}
+
+TEST(LayerTimes, tied_embeddings_belong_to_the_first_layer) {
+  const LayerTable table = table_of("gpt2-xl", {});
+  EXPECT_EQ(table.layer(0).tied_parameters, 0);
+  EXPECT_DOUBLE_EQ(table.layer(table.size() - 1).tied_parameters, 50257.0 * 1600);
+}
+
+TEST(LayerTimes, what_a_decoder_reads_of_the_encoder_crosses_every_cut_between_them) {
+  const LayerTable table = table_of("t5-large", {});
+  const double activation = 2.0 * 512 * 1024;
+  EXPECT_GE(table.cut_bytes.front(), activation);
+  EXPECT_GE(table.cut_bytes[table.size() - 4], 2 * activation);
+}
+
+TEST(LayerTimes, wider_tensor_parallelism_shrinks_layers) {
+  const LayerTable one = table_of("megatron-22b", {}), eight = table_of("megatron-22b", {.parallel = {.width = 8}});
+  EXPECT_LT(eight.layer(1).forward.seconds, one.layer(1).forward.seconds);
+  EXPECT_GT(eight.layer(1).forward.communication, 0);
+  EXPECT_EQ(one.layer(1).forward.communication, 0);
+  EXPECT_NEAR(eight.layer(1).parameters * 8, one.layer(1).parameters, 0.001 * one.layer(1).parameters);
+}
+
+TEST(Problem, widths_that_do_not_suit_the_model_are_left_out_unless_asked_for) {
+  const PlanProblem problem = problem_of("gpt2-xl", 8, {.microbatches = {1}, .global_batch = 8});
+  for (const LayerTable& table : problem.request.tables) EXPECT_EQ(table.tensor_parallel, 1);
+  cost::Memo memo;
+  const auto refused =
+      make_problem("gpt2-xl", a100s(8), {.widths = {2}, .microbatches = {1}, .global_batch = 8}, memo, silent);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().place, "--tensor-parallel");
+}
+
+TEST(Problem, sequence_parallelism_is_tried_where_the_width_is_searched) {
+  const auto count = [](const PlanOptions& options) {
+    std::array<int, 2> tables{};
+    for (const LayerTable& table : problem_of("megatron-22b", 8, options).request.tables)
+      if (table.tensor_parallel > 1) ++tables[table.sequence_parallel ? 1 : 0];
+    return tables;
+  };
+  EXPECT_EQ(count({.microbatches = {1}, .global_batch = 8}), (std::array{3, 3}));
+  EXPECT_EQ(count({.widths = {8}, .microbatches = {1}, .global_batch = 8}), (std::array{1, 0}));
+  EXPECT_EQ(count({.widths = {8}, .microbatches = {1}, .sequence_parallel = SequenceParallel::kOn, .global_batch = 8}),
+            (std::array{0, 1}));
+}
+
+// A small part of the grid in docs/placement.md.
+TEST(Problem, the_best_plan_is_the_best_of_a_grid_of_fixed_ones) {
+  const PlanProblem problem = problem_of("megatron-22b", 64, {.microbatches = {1, 2, 4}, .global_batch = 96});
+  const double best = best_time(problem.request);
+  ASSERT_GT(best, 0);
+  double least = 1e30;
+  int plans = 0;
+  for (std::size_t table = 0; table < problem.request.tables.size(); ++table) {
+    for (const std::int64_t p : {1, 2, 3, 4, 6, 8, 12, 16}) {
+      for (const std::int64_t d : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32}) {
+        for (const std::int64_t v : {1, 2, 3, 4}) {
+          placement::Request fixed = problem.request;
+          fixed.tables = {problem.request.tables[table]};
+          fixed.freedom = {.pipeline = p, .data_parallel = d, .interleave = {v}};
+          const double time = best_time(fixed);
+          if (time < 0) continue;
+          ++plans;
+          EXPECT_GE(time, best * (1 - 1e-12));
+          least = std::min(least, time);
+        }
+      }
+    }
+  }
+  EXPECT_GT(plans, 100);
+  EXPECT_NEAR(best, least, 0.05 * best) << "the grid comes close";
+}
+
+TEST(Study, has_one_instance_for_each_microbatch_and_kind_of_recompute) {
+  const PlanProblem problem =
+      problem_of("gpt2-xl", 8, {.microbatches = {1, 2}, .optimizer = cost::Optimizer::kAdam, .global_batch = 8});
+  const auto cases = study_cases(problem.request);
+  ASSERT_EQ(cases.size(), 4U);
+  for (const StudyCase& one : cases) {
+    EXPECT_TRUE(placement::phaze2024::validate(one.instance));
+    EXPECT_EQ(one.instance.microbatches, 8 / one.microbatch);
+    EXPECT_EQ(one.instance.widths.front().nodes.size(), 50U);
+  }
+}
+
+}  // namespace
+}  // namespace phaze::layer_times

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,10 @@
 namespace phaze::placement {
 
 struct Options {
-  std::size_t keep = 8;      // how many strategies, the best first; each with its best ZeRO level, order and cuts
-  bool exhaustive = false;   // solve all, whatever their bounds: the same answer
+  std::size_t keep = 8;     // how many strategies, the best first; each with its best ZeRO level, order and cuts
+  bool exhaustive = false;  // solve all, whatever their bounds: the same answer
+  // Only plans that take less than this many seconds are wanted; without one the answer is "infeasible".
+  double below = std::numeric_limits<double>::infinity();
 };
 
 enum class Termination : std::uint8_t { kOptimal, kInfeasible, kStopped };
@@ -46,8 +49,8 @@ Solution solve(const Request& request, const Options& options, Progress& progres
 // Why nothing fits, and the smallest change that would lift it.
 struct Shortage {
   std::string reason;
-  double sufficient_memory = 0;          // per device with the devices given; 0: none would do
-  std::int64_t sufficient_devices = 0;   // with the memory given; 0: none up to 2^20 would do
+  double sufficient_memory = 0;         // per device with the devices given; 0: none would do
+  std::int64_t sufficient_devices = 0;  // with the memory given; 0: none up to 2^20 would do
 };
 Shortage explain(const Request& request);
 

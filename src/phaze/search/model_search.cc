@@ -22,8 +22,8 @@ constexpr double kRounding = 1 - 1e-12;
 const char* to_string(Level level) {
   switch (level) {
     case Level::kRoofline: return "roofline";
-    case Level::kPlaced: return "placed roofline";
     case Level::kOperators: return "operator costs";
+    case Level::kPlaced: return "placement of operator costs";
     case Level::kSchedules: return "layer schedules";
   }
   return "";
@@ -33,43 +33,28 @@ ModelProfile::ModelProfile(const layer_times::Workload& workload, std::int64_t d
                            const hardware::Network& network, bool kernels)
     : workload_(&workload) {
   const double bytes = layer_times::accumulation_bytes(workload.training.states);
-  const std::int64_t batch = workload.training.global_batch;
   for (const workload::LayerGraph& graph : workload.graphs) {
-    Configuration configuration{.untimed = layer_times::untimed_table(graph)};
-    for (std::size_t i = 0; i < graph.layers.size(); ++i) {
-      const workload::Layer& layer = graph.layers[i];
+    placement::LayerTable untimed = layer_times::untimed_table(graph);
+    PlacementBound bound(untimed, workload.training, devices, network);
+    Configuration configuration{.untimed = std::move(untimed), .bound = std::move(bound)};
+    for (const workload::Layer& layer : graph.layers)
       configuration.layers.push_back({.forward = {layer.forward, network, kernels},
                                       .backward = {layer.backward, network, kernels},
-                                      .accumulated_bytes = real(layer.parameters + layer.tied_parameters) * bytes,
-                                      .count = real(graph.repeat(workload::LayerId(i)))});
-    }
-    const auto layers = static_cast<std::int64_t>(graph.nodes.size());
-    for (std::int64_t p = 1; p <= layers && p * graph.parallel.width <= devices; ++p) {
-      const std::int64_t d = std::min(devices / (p * graph.parallel.width), ceil_divide(batch, graph.microbatch));
-      configuration.shapes.push_back(
-          {real(p), real(ceil_divide(batch, graph.microbatch * d)), real(std::max<std::int64_t>(1, layers / p))});
-    }
+                                      .accumulated_bytes = real(layer.parameters + layer.tied_parameters) * bytes});
     configurations_.push_back(std::move(configuration));
   }
 }
 
-double ModelProfile::least_seconds(std::size_t c, const Rates& rates, std::vector<double>& scratch) const {
+double ModelProfile::least_seconds(std::size_t c, const Rates& rates, const cost::OperatorCosts* costs,
+                                   double below) const {
   const Configuration& configuration = configurations_[c];
-  double total = 0;
-  double heaviest = 0;
-  for (const Layer& layer : configuration.layers) {
-    const double seconds = layer.forward.least_seconds(rates, nullptr, scratch) +
-                           layer.backward.least_seconds(rates, nullptr, scratch) +
-                           layer.accumulated_bytes / rates.bytes;
-    total += layer.count * seconds;
-    heaviest = std::max(heaviest, seconds);
-  }
-  double least = kNever;
-  for (const Shape& shape : configuration.shapes) {
-    const double slowest = std::max(total / shape.p, heaviest);
-    least = std::min(least, shape.m * slowest + std::max(0.0, total - slowest) / shape.v);
-  }
-  return least * kRounding;
+  thread_local std::vector<double> scratch;
+  thread_local std::vector<PlacementBound::Times> times;
+  times.clear();
+  for (const Layer& layer : configuration.layers)
+    times.push_back({layer.forward.least_seconds(rates, costs, scratch),
+                     layer.backward.least_seconds(rates, costs, scratch) + layer.accumulated_bytes / rates.bytes});
+  return configuration.bound.least_seconds(times, below) * kRounding;
 }
 
 placement::LayerTable ModelProfile::least_table(std::size_t c, const Rates& rates,
@@ -97,9 +82,9 @@ ChipSearch::ChipSearch(const ModelProfile& profile, const hardware::Cluster& clu
       rates_(rates_of(cluster.chip)),
       least_best_(kNever),
       floor_(kNever) {
-  std::vector<double> scratch;
   for (std::size_t c = 0; c < profile.size(); ++c)
-    queue_.push_back({profile.least_seconds(c, rates_, scratch), static_cast<std::uint32_t>(c), Level::kRoofline});
+    queue_.push_back(
+        {profile.least_seconds(c, rates_, nullptr, kNever), static_cast<std::uint32_t>(c), Level::kRoofline});
   std::ranges::make_heap(queue_, later);
   least_seconds_ = queue_.front().seconds;
 }
@@ -164,13 +149,14 @@ void ChipSearch::adopt(const std::optional<Evaluation>& known) {
 bool ChipSearch::raise(Entry entry, double best, double enough) {
   const double limit = std::min(best, enough);
   const std::size_t c = entry.configuration;
-  if (entry.level != Level::kOperators) {
-    const cost::OperatorCosts operator_costs = costs();
-    const bool priced = entry.level == Level::kPlaced;
-    const double seconds = place(profile_->least_table(c, rates_, priced ? &operator_costs : nullptr), limit);
-    if (seconds == kNever) return false;
-    entry.level = priced ? Level::kOperators : Level::kPlaced;
-    entry.seconds = std::max(entry.seconds, seconds * kRounding);
+  const cost::OperatorCosts operator_costs = costs();
+  if (entry.level != Level::kPlaced) {
+    const bool priced = entry.level == Level::kOperators;
+    const double seconds = priced ? place(profile_->least_table(c, rates_, &operator_costs), limit) * kRounding
+                                  : profile_->least_seconds(c, rates_, &operator_costs, limit);
+    if (seconds >= limit) return false;
+    entry.level = priced ? Level::kPlaced : Level::kOperators;
+    entry.seconds = std::max(entry.seconds, seconds);
     queue_.push_back(entry);
     std::ranges::push_heap(queue_, later);
     return true;
@@ -180,7 +166,6 @@ bool ChipSearch::raise(Entry entry, double best, double enough) {
       .communication = false};
   bool proven = true;
   const workload::LayerGraph& graph = profile_->workload().graphs[c];
-  const cost::OperatorCosts operator_costs = costs();
   placement::LayerTable table = layer_times::layer_table(graph, operator_costs, options, &proven);
   if (!proven) {
     // The bound of a schedule that is not proven is what counts; the plan is then wanted even if it is slow.

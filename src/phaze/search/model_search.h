@@ -3,12 +3,9 @@
 // A configuration is a width, a microbatch and a choice of sequence parallelism: one graph of the workload. Each has a
 // least time per batch, at one of four levels:
 //
-//   kRoofline    layers at their rooflines (roofline.h), spread over p stages and d replicas with nothing to wait for:
-//                min over p of m·L + (T − L)/v, with T the time of all layers, L = max(T/p, heaviest layer), m the
-//                microbatches of a replica when p·d·t fill the cluster, and v the most chunks that p allows. It is the
-//                bound by which placement itself orders strategies (placement/solve.h), at the best d and v.
-//   kPlaced      the exact placement of these times, with pipeline, gradients, optimizer and memory
+//   kRoofline    layers at their rooflines (roofline.h), placed as placement_bound.h says
 //   kOperators   the same with products priced by their best mapping on all cores
+//   kPlaced      the exact placement of these times, with pipeline, gradients, optimizer and memory
 //   kSchedules   the same with the layers' schedules: the answer
 //
 // A level never lowers a bound: layer times grow from level to level, and the time of a placement grows with those of
@@ -28,11 +25,12 @@
 #include "phaze/hardware/cluster.h"
 #include "phaze/layer_times/request.h"
 #include "phaze/placement/solve.h"
+#include "phaze/search/placement_bound.h"
 #include "phaze/search/roofline.h"
 
 namespace phaze::search {
 
-enum class Level : std::uint8_t { kRoofline, kPlaced, kOperators, kSchedules };
+enum class Level : std::uint8_t { kRoofline, kOperators, kPlaced, kSchedules };
 inline constexpr std::size_t kLevels = 4;
 const char* to_string(Level level);
 
@@ -48,23 +46,18 @@ class ModelProfile {
 
   // Least times of the layers of configuration c on a chip, as a table for placement.
   placement::LayerTable least_table(std::size_t c, const Rates& rates, const cost::OperatorCosts* costs) const;
-  // Least seconds per batch by rooflines alone.
-  double least_seconds(std::size_t c, const Rates& rates, std::vector<double>& scratch) const;
+  // Least seconds per batch, by rooflines alone or with operator costs; infinite where that is at least `below`.
+  double least_seconds(std::size_t c, const Rates& rates, const cost::OperatorCosts* costs, double below) const;
 
  private:
   struct Layer {
     PassProfile forward, backward;
     double accumulated_bytes = 0;
-    double count = 0;  // nodes that are this layer
-  };
-  // m microbatches through p stages of at most v chunks.
-  struct Shape {
-    double p = 1, m = 1, v = 1;
   };
   struct Configuration {
     std::vector<Layer> layers;
-    std::vector<Shape> shapes;
     placement::LayerTable untimed;
+    PlacementBound bound;
   };
 
   const layer_times::Workload* workload_;

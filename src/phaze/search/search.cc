@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::size_t kRound = 32;
+constexpr std::size_t kFirstRound = 8;
 // Scores are inverted to times with a rounding error; what lies within it is worked out in full.
 constexpr double kInversion = 1 + 1e-12;
 
@@ -207,7 +208,7 @@ void Run::refine(std::size_t chip) {
     if (!search.evaluation() && !search.infeasible()) level = std::min(level, search.level());
   }
   if (level != Level::kSchedules) level = static_cast<Level>(static_cast<int>(level) + 1);
-  if (state_.options.exhaustive) level = Level::kSchedules;
+  if (state_.options.exhaustive || outcome_.best.empty()) level = Level::kSchedules;
   for (std::size_t i = 0; i < score_.models().size(); ++i) {
     const double least = state_.options.exhaustive ? 0 : least_score();
     const double enough = score_.enough(i, seconds(chip, true), state_.costs[chip], least);
@@ -268,7 +269,9 @@ Status Run::rounds() {
   std::vector<std::size_t> round;
   while (!queue.empty() && !stopped()) {
     round.clear();
-    while (!queue.empty() && round.size() < kRound) {
+    // Bounds mean little before there is an incumbent, so the first chips go all the way.
+    const std::size_t size = outcome_.best.empty() ? kFirstRound : kRound;
+    while (!queue.empty() && round.size() < size) {
       std::ranges::pop_heap(queue, later);
       const std::size_t chip = queue.back().chip;
       queue.pop_back();

@@ -110,7 +110,7 @@ LayerTable untimed_table(const LayerGraph& graph) {
 LayerTable layer_table(const LayerGraph& graph, const cost::OperatorCosts& costs, const TableOptions& options,
                        bool* proven) {
   LayerTable table = untimed_table(graph);
-  LayerScheduler scheduler(options.schedule);
+  LayerScheduler scheduler(options.schedule, options.states_per_layer);
   for (std::size_t i = 0; i < graph.layers.size(); ++i)
     price(graph.layers[i], is_recomputed(graph, graph.layers[i]), costs, options, scheduler, table.kinds[i], proven);
   return table;

@@ -30,8 +30,8 @@ const char* to_string(Level level) {
 }
 
 ModelProfile::ModelProfile(const layer_times::Workload& workload, std::int64_t devices,
-                           const hardware::Network& network, bool kernels)
-    : workload_(&workload) {
+                           const hardware::Network& network, bool kernels, std::uint64_t states_per_layer)
+    : workload_(&workload), states_per_layer_(states_per_layer) {
   const double bytes = layer_times::accumulation_bytes(workload.training.states);
   for (const workload::LayerGraph& graph : workload.graphs) {
     placement::LayerTable untimed = layer_times::untimed_table(graph);
@@ -43,6 +43,11 @@ ModelProfile::ModelProfile(const layer_times::Workload& workload, std::int64_t d
                                       .accumulated_bytes = real(layer.parameters + layer.tied_parameters) * bytes});
     configurations_.push_back(std::move(configuration));
   }
+}
+
+layer_times::TableOptions ModelProfile::table_options() const {
+  return {.accumulation_bytes = layer_times::accumulation_bytes(workload_->training.states),
+          .states_per_layer = states_per_layer_};
 }
 
 double ModelProfile::least_seconds(std::size_t c, const Rates& rates, const cost::OperatorCosts* costs,
@@ -161,9 +166,8 @@ bool ChipSearch::raise(Entry entry, double best, double enough) {
     std::ranges::push_heap(queue_, later);
     return true;
   }
-  layer_times::TableOptions options{
-      .accumulation_bytes = layer_times::accumulation_bytes(profile_->workload().training.states),
-      .communication = false};
+  layer_times::TableOptions options = profile_->table_options();
+  options.communication = false;
   bool proven = true;
   const workload::LayerGraph& graph = profile_->workload().graphs[c];
   placement::LayerTable table = layer_times::layer_table(graph, operator_costs, options, &proven);
@@ -184,9 +188,8 @@ bool ChipSearch::raise(Entry entry, double best, double enough) {
 ChipSearch::Planned ChipSearch::plans(std::size_t keep) const {
   check(evaluation_.has_value(), "plans of a chip that was not evaluated");
   Planned planned{.request = layer_times::empty_request(profile_->workload(), *cluster_)};
-  planned.request.tables.push_back(layer_times::layer_table(
-      profile_->workload().graphs[evaluation_->configuration], costs(),
-      {.accumulation_bytes = layer_times::accumulation_bytes(profile_->workload().training.states)}));
+  planned.request.tables.push_back(layer_times::layer_table(profile_->workload().graphs[evaluation_->configuration],
+                                                            costs(), profile_->table_options()));
   NoProgress silent;
   planned.solution = placement::solve(planned.request, {.keep = keep}, silent);
   return planned;

@@ -23,6 +23,7 @@
 
 #include "phaze/cost/memo.h"
 #include "phaze/hardware/cluster.h"
+#include "phaze/layer_times/layer_times.h"
 #include "phaze/layer_times/request.h"
 #include "phaze/placement/solve.h"
 #include "phaze/search/placement_bound.h"
@@ -39,7 +40,10 @@ class ModelProfile {
  public:
   // `kernels` as for PassProfile.
   ModelProfile(const layer_times::Workload& workload, std::int64_t devices, const hardware::Network& network,
-               bool kernels);
+               bool kernels, std::uint64_t states_per_layer = 20'000);
+
+  // How layers are scheduled for this model.
+  layer_times::TableOptions table_options() const;
 
   const layer_times::Workload& workload() const { return *workload_; }
   std::size_t size() const { return configurations_.size(); }
@@ -61,6 +65,7 @@ class ModelProfile {
   };
 
   const layer_times::Workload* workload_;
+  std::uint64_t states_per_layer_;
   std::vector<Configuration> configurations_;
 };
 

@@ -335,7 +335,8 @@ Search::Search(const Problem& problem, const Options& options) : state_(std::mak
   const bool kernels = !problem.chips.empty() && problem.chips.front().calibration.serial;
   state_->searches.resize(problem.workloads.size());
   for (std::size_t model = 0; model < problem.workloads.size(); ++model) {
-    state_->profiles.emplace_back(problem.workloads[model], problem.devices, problem.network, kernels);
+    state_->profiles.emplace_back(problem.workloads[model], problem.devices, problem.network, kernels,
+                                  problem.states_per_layer);
     state_->searches[model].resize(problem.chips.size());
   }
 }

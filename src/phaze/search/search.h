@@ -40,7 +40,8 @@ struct Problem {
   Objective objective = Objective::kThroughput;
   Mean mean = Mean::kGeometric;
   hardware::AreaModel area_model = hardware::AreaModel::kPhaze22;
-  std::vector<double> baseline;  // throughput of each workload on the baseline chip; empty: one
+  std::uint64_t states_per_layer = 2'000;  // of the schedulers; more of them close gaps, fewer are faster
+  std::vector<double> baseline;            // throughput of each workload on the baseline chip; empty: one
 };
 
 // What was evaluated before, and what is evaluated now. Asked and told between rounds, by one thread.

@@ -15,7 +15,7 @@ constexpr std::int64_t kDevices = 16;
 layer_times::Workload workload(const std::string& model) {
   NoProgress silent;
   const auto network = hardware::load_network("8x50GB/s@1us,4GB/s@2us");
-  const layer_times::PlanOptions options{.sequence = 128, .widths = {1, 2}, .microbatches = {1, 2}, .global_batch = 32};
+  const layer_times::PlanOptions options{.sequence = 128, .widths = {1, 2}, .microbatches = {2}, .global_batch = 32};
   auto loaded = layer_times::load_workload(model, kDevices, *network, options, silent);
   check(static_cast<bool>(loaded), "a model of the zoo does not load");
   return std::move(*loaded);
@@ -38,11 +38,13 @@ Problem random_problem(std::uint32_t seed, std::size_t chips, std::size_t models
     return kept;
   }();
   std::mt19937 random(seed);
+  const std::size_t space = all.size();
   Problem problem{.devices = kDevices, .network = *hardware::load_network("8x50GB/s@1us,4GB/s@2us")};
-  for (std::size_t i = 0; i < chips; ++i) problem.chips.push_back(all[random() % all.size()]);
+  for (std::size_t i = 0; i < chips; ++i) problem.chips.push_back(all[random() % space]);
   for (std::size_t i = 0; i < models; ++i) problem.workloads.push_back(workloads()[(seed + i) % workloads().size()]);
   problem.objective = std::array{Objective::kThroughput, Objective::kPerWatt, Objective::kPerArea}[seed % 3];
   problem.mean = seed % 2 == 0 ? Mean::kGeometric : Mean::kArithmetic;
+  problem.states_per_layer = 50;
   problem.hbm = {Bytes(std::int64_t{32} << 30), Bytes(std::int64_t{80} << 30)};
   return problem;
 }
@@ -62,16 +64,16 @@ Outcome run(const Problem& problem, const Options& options) {
 }
 
 TEST(Search, the_pruned_search_finds_what_the_exhaustive_one_finds) {
-  for (std::uint32_t seed = 0; seed < 12; ++seed) {
-    const Problem problem = random_problem(seed, 24, 1 + seed % 3);
+  for (std::uint32_t seed = 0; seed < 6; ++seed) {
+    const Problem problem = random_problem(seed, 12, 1 + seed % 3);
     const Outcome pruned = run(problem, {.threads = 1, .keep = 1 + seed % 2});
     const Outcome exhaustive = run(problem, {.threads = 1, .exhaustive = true, .keep = 1 + seed % 2});
     EXPECT_EQ(pruned.best, exhaustive.best) << "seed " << seed;
     EXPECT_EQ(pruned.optimal, exhaustive.optimal) << "seed " << seed;
     EXPECT_EQ(exhaustive.pruned, 0);
-    EXPECT_EQ(pruned.evaluated + pruned.pruned + pruned.infeasible, 24);
+    EXPECT_EQ(pruned.evaluated + pruned.pruned + pruned.infeasible, 12);
     EXPECT_EQ(pruned.open, 0);
-    for (std::size_t chip = 0; chip < 24; ++chip) {
+    for (std::size_t chip = 0; chip < 12; ++chip) {
       if (pruned.chips[chip].fate != Fate::kPruned) continue;
       EXPECT_GE(pruned.chips[chip].bound, exhaustive.chips[chip].score) << "seed " << seed << " chip " << chip;
       EXPECT_LE(pruned.chips[chip].bound, pruned.best.back().score) << "seed " << seed << " chip " << chip;
@@ -80,7 +82,7 @@ TEST(Search, the_pruned_search_finds_what_the_exhaustive_one_finds) {
 }
 
 TEST(Search, no_count_depends_on_the_number_of_threads) {
-  const Problem problem = random_problem(7, 40, 2);
+  const Problem problem = random_problem(7, 12, 2);
   const Outcome one = run(problem, {.threads = 1});
   for (const unsigned threads : {2U, 4U}) {
     const Outcome many = run(problem, {.threads = threads});
@@ -93,9 +95,9 @@ TEST(Search, no_count_depends_on_the_number_of_threads) {
 
 TEST(Search, every_level_bounds_the_next) {
   cost::Memo memo;
-  for (std::uint32_t seed = 20; seed < 24; ++seed) {
-    const Problem problem = random_problem(seed, 6, 1);
-    const ModelProfile profile(problem.workloads[0], problem.devices, problem.network, false);
+  for (std::uint32_t seed = 20; seed < 23; ++seed) {
+    const Problem problem = random_problem(seed, 3, 1);
+    const ModelProfile profile(problem.workloads[0], problem.devices, problem.network, false, 50);
     for (const hardware::Chip& chip : problem.chips) {
       const hardware::Cluster cluster{.chip = chip, .devices = problem.devices, .network = problem.network};
       ChipSearch search(profile, cluster, memo);
@@ -116,7 +118,7 @@ TEST(Search, every_level_bounds_the_next) {
 
 TEST(Search, the_best_plan_is_that_of_placement_over_all_configurations) {
   cost::Memo memo;
-  const Problem problem = random_problem(31, 3, 1);
+  const Problem problem = random_problem(31, 1, 1);
   const ModelProfile profile(problem.workloads[0], problem.devices, problem.network, false);
   for (const hardware::Chip& chip : problem.chips) {
     const hardware::Cluster cluster{.chip = chip, .devices = problem.devices, .network = problem.network};
@@ -134,7 +136,7 @@ TEST(Search, the_best_plan_is_that_of_placement_over_all_configurations) {
 }
 
 TEST(Search, a_search_for_one_model_behind_one_for_all_is_not_misled_by_it) {
-  const Problem problem = random_problem(2, 24, 3);
+  const Problem problem = random_problem(2, 8, 3);
   NoProgress silent;
   Search shared(problem, {.threads = 1});
   ASSERT_TRUE(shared.run(all_models(problem), silent));

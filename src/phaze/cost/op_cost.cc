@@ -71,14 +71,19 @@ bool OperatorCosts::inside_neighbour(const OpGraph& graph, OpId op) const {
 }
 
 Digest OperatorCosts::digest(const OpGraph& graph, OpId op, const Cores& cores) const {
+  // Cores that an operator does not use would tell apart what costs the same.
+  const workload::Work& work = graph.op(op).work;
+  const bool product = std::holds_alternative<workload::Gemm>(work);
+  const bool attention = std::holds_alternative<workload::Attention>(work);
+  const bool vector = std::holds_alternative<workload::VectorWork>(work) || !graph.fused(op).empty();
   Digest key = machine_;
-  key.add(cores.tensor);
-  key.add(cores.vector);
+  key.add(product || attention ? cores.tensor : 0);
+  key.add(vector || attention ? cores.vector : 0);
   key.add(workload::hash(graph.op(op).work));
   key.add(graph.read_bytes(op).value());
   key.add(graph.written_bytes(op).value());
   key.add(static_cast<std::int64_t>(graph.outputs(op).size()));
-  for (const workload::VectorWork& work : graph.fused(op)) key.add(workload::hash(workload::Work(work)));
+  for (const workload::VectorWork& fused : graph.fused(op)) key.add(workload::hash(workload::Work(fused)));
   return key;
 }
 
@@ -128,14 +133,24 @@ Estimate OperatorCosts::gemm(const OpGraph& graph, OpId op, const workload::Gemm
         mapper.least_cycles({cores.tensor, chip.tensor_cores.rows, chip.tensor_cores.cols, chip.global_buffer.value()});
     estimate = {.seconds = cycles / chip.clock_hz, .hbm_bytes = once, .bound_by = Bound::kCompute};
   } else {
-    const GemmCost cost = least_gemm_cost(
-        {.batch = product.batch, .m = product.m, .n = product.n, .k = product.k, .element_bytes = bytes},
-        gemm_machine(chip, cores.tensor));
-    check(cost.feasible, "a chip whose buffers hold no array block was not refused");
-    estimate = {.seconds = cost.cycles / (chip.clock_hz * chip.calibration.compute),
-                .joules = cost.joules,
-                .hbm_bytes = cost.hbm_bytes,
-                .bound_by = cost.bound_by};
+    // The mapping knows nothing of what is fused behind it, nor of vector cores.
+    Digest key = machine_;
+    for (const std::int64_t value : {cores.tensor, product.batch, product.m, product.n, product.k, bytes})
+      key.add(value);
+    const auto known = memo_ == nullptr ? std::nullopt : memo_->find(key);
+    if (known) {
+      estimate = *known;
+    } else {
+      const GemmCost cost = least_gemm_cost(
+          {.batch = product.batch, .m = product.m, .n = product.n, .k = product.k, .element_bytes = bytes},
+          gemm_machine(chip, cores.tensor));
+      check(cost.feasible, "a chip whose buffers hold no array block was not refused");
+      estimate = {.seconds = cost.cycles / (chip.clock_hz * chip.calibration.compute),
+                  .joules = cost.joules,
+                  .hbm_bytes = cost.hbm_bytes,
+                  .bound_by = cost.bound_by};
+      if (memo_ != nullptr) memo_->store(key, estimate);
+    }
   }
   const double extra = has_own_kernel(graph, op) ? 0 : std::max(0.0, graph_bytes(graph, op) - once);
   estimate.hbm_bytes += extra;

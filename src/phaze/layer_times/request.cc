@@ -21,43 +21,33 @@ placement::StateBytes states(const PlanOptions& options) {
   return options.narrow_gradients ? placement::kAdamMixedNarrow : placement::kAdamMixed;
 }
 
-// A product that adds to a 32-bit gradient reads and writes four bytes where it would write two; to a 16-bit one it
-// reads two more.
-double accumulation_bytes(const placement::StateBytes& states) { return 2 * states.gradients - 2; }
-
 std::vector<std::int64_t> powers_of_two(std::int64_t most) {
   std::vector<std::int64_t> values;
   for (std::int64_t value = 1; value <= most; value *= 2) values.push_back(value);
   return values;
 }
 
-std::int64_t widest(const hardware::Cluster& cluster) {
+std::int64_t widest(std::int64_t devices, const hardware::Network& network) {
   constexpr std::int64_t kMostWidth = 64;
-  const hardware::NetworkLevel& inner = cluster.network.levels.front();
+  const hardware::NetworkLevel& inner = network.levels.front();
   const std::int64_t block = inner.size == 0 ? kMostWidth : std::min(inner.size, kMostWidth);
-  return std::min(block, cluster.devices);
+  return std::min(block, devices);
 }
 
 }  // namespace
 
-Result<PlanProblem> make_problem(const std::string& model, const hardware::Cluster& cluster, const PlanOptions& options,
-                                 cost::Memo& memo, Progress& progress) {
-  const cost::OperatorCosts costs({.chip = cluster.chip, .network = cluster.network, .fused_softmax = options.fuse},
-                                  &memo);
-  PlanProblem problem;
-  placement::Request& request = problem.request;
-  request.training = {
-      .global_batch = options.global_batch, .states = states(options), .overlap_gradients = options.overlap_gradients};
-  request.freedom = options.freedom;
-  constexpr double kMany = 1e9;  // a step's fixed part vanishes per parameter
-  request.devices = {
-      .count = cluster.devices,
-      .memory = static_cast<double>(cluster.chip.hbm.value()),
-      .network = cluster.network,
-      .step_seconds_per_parameter = cost::optimizer_step_cost(kMany, options.optimizer, cluster.chip).seconds / kMany};
+// A product that adds to a 32-bit gradient reads and writes four bytes where it would write two; to a 16-bit one it
+// reads two more.
+double accumulation_bytes(const placement::StateBytes& states) { return 2 * states.gradients - 2; }
 
+Result<Workload> load_workload(const std::string& model, std::int64_t devices, const hardware::Network& network,
+                               const PlanOptions& options, Progress& progress) {
+  Workload loaded{.training = {.global_batch = options.global_batch,
+                               .states = states(options),
+                               .overlap_gradients = options.overlap_gradients},
+                  .options = options};
   const bool given_width = !options.widths.empty();
-  const auto widths = given_width ? options.widths : powers_of_two(widest(cluster));
+  const auto widths = given_width ? options.widths : powers_of_two(widest(devices, network));
   auto microbatches = options.microbatches;
   if (microbatches.empty()) microbatches = powers_of_two(std::min(kMostMicrobatch, options.global_batch));
   std::optional<Error> refusal;
@@ -67,35 +57,63 @@ Result<PlanProblem> make_problem(const std::string& model, const hardware::Clust
         if (sequence_parallel && (width == 1 || options.sequence_parallel == SequenceParallel::kOff)) continue;
         if (sequence_parallel && given_width && options.sequence_parallel == SequenceParallel::kAuto) continue;
         if (!sequence_parallel && width > 1 && options.sequence_parallel == SequenceParallel::kOn) continue;
-        const auto graph = workload::load_model(model,
-                                                {.sequence = options.sequence,
-                                                 .microbatch = microbatch,
-                                                 .parallel = {.width = width, .sequence = sequence_parallel},
-                                                 .attention = options.attention,
-                                                 .fuse = options.fuse},
-                                                progress);
+        auto graph = workload::load_model(model,
+                                          {.sequence = options.sequence,
+                                           .microbatch = microbatch,
+                                           .parallel = {.width = width, .sequence = sequence_parallel},
+                                           .attention = options.attention,
+                                           .fuse = options.fuse},
+                                          progress);
         if (!graph) {
           // A width or microbatch of our own choosing may not suit the model; what was asked for must.
           if (!refusal) refusal = graph.error();
           if (given_width && !options.microbatches.empty()) return *refusal;
           continue;
         }
-        if (request.tables.empty()) {
-          problem.model = graph->model;
-          problem.sequence = graph->sequence;
-          problem.parameters = static_cast<double>(graph->parameters);
+        if (loaded.graphs.empty()) {
+          loaded.model = graph->model;
+          loaded.sequence = graph->sequence;
+          loaded.parameters = static_cast<double>(graph->parameters);
           const workload::ModelFlops flops = workload::model_flops(*graph);
-          problem.flops_per_sample =
+          loaded.flops_per_sample =
               static_cast<double>((flops.forward + flops.backward).value()) / static_cast<double>(graph->microbatch);
-          problem.warnings = graph->warnings;
+          loaded.warnings = graph->warnings;
         }
-        request.tables.push_back(
-            layer_table(*graph, costs, {.accumulation_bytes = accumulation_bytes(request.training.states)}));
+        loaded.graphs.push_back(std::move(*graph));
       }
     }
   }
-  if (request.tables.empty()) return *refusal;
-  if (const Status valid = placement::validate(request); !valid) return valid.error();
+  if (loaded.graphs.empty()) return *refusal;
+  return loaded;
+}
+
+placement::Request empty_request(const Workload& workload, const hardware::Cluster& cluster) {
+  constexpr double kMany = 1e9;  // a step's fixed part vanishes per parameter
+  const double step = cost::optimizer_step_cost(kMany, workload.options.optimizer, cluster.chip).seconds / kMany;
+  return {.devices = {.count = cluster.devices,
+                      .memory = static_cast<double>(cluster.chip.hbm.value()),
+                      .network = cluster.network,
+                      .step_seconds_per_parameter = step},
+          .training = workload.training,
+          .freedom = workload.options.freedom};
+}
+
+Result<PlanProblem> make_problem(const std::string& model, const hardware::Cluster& cluster, const PlanOptions& options,
+                                 cost::Memo& memo, Progress& progress) {
+  auto loaded = load_workload(model, cluster.devices, cluster.network, options, progress);
+  if (!loaded) return loaded.error();
+  const cost::OperatorCosts costs({.chip = cluster.chip, .network = cluster.network, .fused_softmax = options.fuse},
+                                  &memo);
+  PlanProblem problem{.request = empty_request(*loaded, cluster),
+                      .model = loaded->model,
+                      .sequence = loaded->sequence,
+                      .parameters = loaded->parameters,
+                      .flops_per_sample = loaded->flops_per_sample,
+                      .warnings = loaded->warnings};
+  for (const workload::LayerGraph& graph : loaded->graphs)
+    problem.request.tables.push_back(
+        layer_table(graph, costs, {.accumulation_bytes = accumulation_bytes(loaded->training.states)}));
+  if (const Status valid = placement::validate(problem.request); !valid) return valid.error();
   return problem;
 }
 

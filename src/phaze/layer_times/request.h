@@ -45,6 +45,26 @@ struct PlanProblem {
   std::vector<std::string> warnings;
 };
 
+// What of a problem does not depend on the chip, so that many chips share it: one graph for every width, microbatch and
+// choice of sequence parallelism to be tried.
+struct Workload {
+  std::vector<workload::LayerGraph> graphs;
+  placement::Training training;
+  PlanOptions options;
+  std::string model;
+  std::int64_t sequence = 0;
+  double parameters = 0;
+  double flops_per_sample = 0;
+  std::vector<std::string> warnings;
+};
+Result<Workload> load_workload(const std::string& model, std::int64_t devices, const hardware::Network& network,
+                               const PlanOptions& options, Progress& progress);
+
+// The placement problem without its tables.
+placement::Request empty_request(const Workload& workload, const hardware::Cluster& cluster);
+// Bytes per parameter that adding up gradients moves for every microbatch, for TableOptions.
+double accumulation_bytes(const placement::StateBytes& states);
+
 Result<PlanProblem> make_problem(const std::string& model, const hardware::Cluster& cluster, const PlanOptions& options,
                                  cost::Memo& memo, Progress& progress);
 

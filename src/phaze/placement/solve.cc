@@ -25,7 +25,10 @@ struct Candidate {
 // Every p, d and v that a table allows.
 class Enumeration {
  public:
-  explicit Enumeration(const Request& request) : request_(request) {}
+  // Strategies whose bound reaches `below` are counted, not kept.
+  Enumeration(const Request& request, double below) : request_(request), below_(below) {}
+
+  std::int64_t dropped() const { return dropped_; }
 
   std::vector<Candidate> run(const std::vector<TableSums>& sums) {
     for (std::size_t table = 0; table < sums.size(); ++table) {
@@ -55,8 +58,11 @@ class Enumeration {
       const std::int64_t m = ceil_divide(request_.training.global_batch, b * d);
       for (const std::int64_t v : depths) {
         if (v > 1 && m % p != 0) continue;
-        candidates_.push_back(
-            {bound(sums, p, v, m), {.table = table, .pipeline = p, .data_parallel = d, .interleave = v}});
+        const double least = bound(sums, p, v, m);
+        if (least >= below_)
+          ++dropped_;
+        else
+          candidates_.push_back({least, {.table = table, .pipeline = p, .data_parallel = d, .interleave = v}});
       }
     }
   }
@@ -82,6 +88,8 @@ class Enumeration {
   }
 
   const Request& request_;
+  double below_;
+  std::int64_t dropped_ = 0;
   std::vector<Candidate> candidates_;
 };
 
@@ -141,12 +149,13 @@ std::vector<TableSums> sums_of(const Request& request) {
 Solution solve(const Request& request, const Options& options, Progress& progress) {
   Solution solution;
   const std::vector<TableSums> sums = sums_of(request);
-  const std::vector<Candidate> candidates = Enumeration(request).run(sums);
-  solution.statistics.strategies = static_cast<std::int64_t>(candidates.size());
+  Enumeration enumeration(request, options.below);
+  const std::vector<Candidate> candidates = enumeration.run(sums);
+  solution.statistics.strategies = static_cast<std::int64_t>(candidates.size()) + enumeration.dropped();
   std::vector<Found> best;  // ascending
   const std::size_t keep = std::max<std::size_t>(1, options.keep);
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const double worst = best.size() < keep ? kNever : best.back().seconds;
+    const double worst = best.size() < keep ? options.below : best.back().seconds;
     if (!options.exhaustive && candidates[i].bound >= worst) break;
     if (i % 64 == 0 &&
         !progress.advance("strategies", static_cast<std::int64_t>(i), static_cast<std::int64_t>(candidates.size()))) {
@@ -155,7 +164,7 @@ Solution solve(const Request& request, const Options& options, Progress& progres
     }
     ++solution.statistics.solved;
     const Strategy& strategy = candidates[i].strategy;
-    auto found = best_of(request, sums[strategy.table], strategy, options.exhaustive ? kNever : worst);
+    auto found = best_of(request, sums[strategy.table], strategy, options.exhaustive ? options.below : worst);
     if (!found) continue;
     const auto place = std::ranges::upper_bound(best, found->seconds, {}, &Found::seconds);
     best.insert(place, std::move(*found));

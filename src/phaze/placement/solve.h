@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct Options {
   std::size_t keep = 8;     // how many strategies, the best first; each with its best ZeRO level, order and cuts
   bool exhaustive = false;  // solve all, whatever their bounds: the same answer
   bool any = false;         // stop at the first plan that fits: is there one?
+  // Only plans that take less than this many seconds are wanted; without one the answer is "infeasible".
+  double below = std::numeric_limits<double>::infinity();
 };
 
 enum class Termination : std::uint8_t { kOptimal, kInfeasible, kStopped };

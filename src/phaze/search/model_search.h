@@ -1,0 +1,132 @@
+// How fast one model can be trained on one chip: bounds that tighten step by step, down to the best plan.
+//
+// A configuration is a width, a microbatch and a choice of sequence parallelism: one graph of the workload. Each has a
+// least time per batch, at one of four levels:
+//
+//   kRoofline    layers at their rooflines (roofline.h), placed as placement_bound.h says
+//   kOperators   the same with products priced by their best mapping on all cores
+//   kPlaced      the exact placement of these times, with pipeline, gradients, optimizer and memory
+//   kSchedules   the same with the layers' schedules: the answer
+//
+// A level never lowers a bound: layer times grow from level to level, and the time of a placement grows with those of
+// its layers (a longer pass hides more communication, but never more than it adds). Whether a plan fits the memory does
+// not depend on times at all, so a configuration without a plan at kPlaced has none.
+//
+// ChipSearch keeps the configurations of one chip in a queue, the least time first. To tighten the bound, the first
+// configuration goes up a level and back into the queue; when the first one is at kSchedules, it is the best of all.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "phaze/cost/memo.h"
+#include "phaze/hardware/cluster.h"
+#include "phaze/layer_times/layer_times.h"
+#include "phaze/layer_times/request.h"
+#include "phaze/placement/solve.h"
+#include "phaze/search/placement_bound.h"
+#include "phaze/search/roofline.h"
+
+namespace phaze::search {
+
+enum class Level : std::uint8_t { kRoofline, kOperators, kPlaced, kSchedules };
+inline constexpr std::size_t kLevels = 4;
+const char* to_string(Level level);
+
+// What of a model all chips share. The workload must outlive it.
+class ModelProfile {
+ public:
+  // `kernels` as for PassProfile.
+  ModelProfile(const layer_times::Workload& workload, std::int64_t devices, const hardware::Network& network,
+               bool kernels, std::uint64_t states_per_layer = 20'000);
+
+  // How layers are scheduled for this model.
+  layer_times::TableOptions table_options() const;
+
+  const layer_times::Workload& workload() const { return *workload_; }
+  std::size_t size() const { return configurations_.size(); }
+
+  // Least times of the layers of configuration c on a chip, as a table for placement.
+  placement::LayerTable least_table(std::size_t c, const Rates& rates, const cost::OperatorCosts* costs) const;
+  // Least seconds per batch, by rooflines alone or with operator costs; infinite where that is at least `below`.
+  double least_seconds(std::size_t c, const Rates& rates, const cost::OperatorCosts* costs, double below) const;
+
+ private:
+  struct Layer {
+    PassProfile forward, backward;
+    double accumulated_bytes = 0;
+  };
+  struct Configuration {
+    std::vector<Layer> layers;
+    placement::LayerTable untimed;
+    PlacementBound bound;
+  };
+
+  const layer_times::Workload* workload_;
+  std::uint64_t states_per_layer_;
+  std::vector<Configuration> configurations_;
+};
+
+// The best plan found at kSchedules.
+struct Evaluation {
+  double seconds = 0;        // per batch
+  double least_seconds = 0;  // below it where a schedule is not proven optimal
+  std::size_t configuration = 0;
+  bool operator==(const Evaluation&) const = default;
+};
+
+class ChipSearch {
+ public:
+  // Everything given must outlive it. The chip's HBM is the largest capacity to be considered.
+  ChipSearch(const ModelProfile& profile, const hardware::Cluster& cluster, cost::Memo& memo);
+
+  // Goes on until the bound is at `level` or better, or reaches `enough` seconds: slower plans are of no interest.
+  void refine(Level level, double enough);
+
+  // As if it had been refined to the end.
+  void adopt(const std::optional<Evaluation>& known);
+
+  Level level() const { return level_; }
+  double least_seconds() const { return least_seconds_; }  // no plan is faster; infinite where there is none
+  bool infeasible() const { return infeasible_; }
+  // Once the search has ended at kSchedules.
+  const std::optional<Evaluation>& evaluation() const { return evaluation_; }
+
+  // Plans of the configuration that won, with the request behind them.
+  struct Planned {
+    placement::Request request;
+    placement::Solution solution;
+  };
+  Planned plans(std::size_t keep) const;
+
+ private:
+  struct Entry {
+    double seconds = 0;
+    std::uint32_t configuration = 0;
+    Level level = Level::kRoofline;
+  };
+  static bool later(const Entry& a, const Entry& b);
+  bool raise(Entry entry, double best, double enough);
+  void end();
+  // Seconds of the best placement if less than `below`, infinite otherwise.
+  double place(placement::LayerTable table, double below) const;
+  cost::OperatorCosts costs() const;
+
+  const ModelProfile* profile_;
+  const hardware::Cluster* cluster_;
+  cost::Memo* memo_;
+  Rates rates_;
+  std::vector<Entry> queue_;  // a heap
+  std::optional<Evaluation> best_;
+  double least_best_;  // least_seconds over all configurations at kSchedules
+  double floor_;       // configurations that left the queue because they take `enough` take at least this
+
+  Level level_ = Level::kRoofline;
+  double least_seconds_ = 0;
+  bool infeasible_ = false;
+  std::optional<Evaluation> evaluation_;
+};
+
+}  // namespace phaze::search

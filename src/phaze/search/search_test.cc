@@ -1,0 +1,168 @@
+#include "phaze/search/search.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "phaze/hardware/design_space.h"
+
+namespace phaze::search {
+namespace {
+
+constexpr std::int64_t kDevices = 16;
+
+layer_times::Workload workload(const std::string& model) {
+  NoProgress silent;
+  const auto network = hardware::load_network("8x50GB/s@1us,4GB/s@2us");
+  const layer_times::PlanOptions options{.sequence = 128, .widths = {1, 2}, .microbatches = {2}, .global_batch = 32};
+  auto loaded = layer_times::load_workload(model, kDevices, *network, options, silent);
+  check(static_cast<bool>(loaded), "a model of the zoo does not load");
+  return std::move(*loaded);
+}
+
+const std::vector<layer_times::Workload>& workloads() {
+  static const std::vector<layer_times::Workload> loaded = {workload("bert-base"), workload("opt-350m"),
+                                                            workload("t5-large")};
+  return loaded;
+}
+
+// So many chips of the space of 2024, drawn at random.
+Problem random_problem(std::uint32_t seed, std::size_t chips, std::size_t models) {
+  static const std::vector<hardware::Chip> all = [] {
+    std::vector<hardware::Chip> kept;
+    hardware::phaze_space().for_each_kept([&](const hardware::Chip& chip) {
+      kept.push_back(chip);
+      return true;
+    });
+    return kept;
+  }();
+  std::mt19937 random(seed);
+  const std::size_t space = all.size();
+  Problem problem{.devices = kDevices, .network = *hardware::load_network("8x50GB/s@1us,4GB/s@2us")};
+  for (std::size_t i = 0; i < chips; ++i) problem.chips.push_back(all[random() % space]);
+  for (std::size_t i = 0; i < models; ++i) problem.workloads.push_back(workloads()[(seed + i) % workloads().size()]);
+  problem.objective = std::array{Objective::kThroughput, Objective::kPerWatt, Objective::kPerArea}[seed % 3];
+  problem.mean = seed % 2 == 0 ? Mean::kGeometric : Mean::kArithmetic;
+  problem.states_per_layer = 50;
+  problem.hbm = {Bytes(std::int64_t{32} << 30), Bytes(std::int64_t{80} << 30)};
+  return problem;
+}
+
+std::vector<std::size_t> all_models(const Problem& problem) {
+  std::vector<std::size_t> models(problem.workloads.size());
+  for (std::size_t i = 0; i < models.size(); ++i) models[i] = i;
+  return models;
+}
+
+Outcome run(const Problem& problem, const Options& options) {
+  NoProgress silent;
+  Search search(problem, options);
+  auto outcome = search.run(all_models(problem), silent);
+  check(static_cast<bool>(outcome), "a search without a ledger fails");
+  return std::move(*outcome);
+}
+
+TEST(Search, the_pruned_search_finds_what_the_exhaustive_one_finds) {
+  for (std::uint32_t seed = 0; seed < 6; ++seed) {
+    const Problem problem = random_problem(seed, 12, 1 + seed % 3);
+    const Outcome pruned = run(problem, {.threads = 1, .keep = 1 + seed % 2});
+    const Outcome exhaustive = run(problem, {.threads = 1, .exhaustive = true, .keep = 1 + seed % 2});
+    EXPECT_EQ(pruned.best, exhaustive.best) << "seed " << seed;
+    EXPECT_EQ(pruned.optimal, exhaustive.optimal) << "seed " << seed;
+    EXPECT_EQ(exhaustive.pruned, 0);
+    EXPECT_EQ(pruned.evaluated + pruned.pruned + pruned.infeasible, 12);
+    EXPECT_EQ(pruned.open, 0);
+    for (std::size_t chip = 0; chip < 12; ++chip) {
+      if (pruned.chips[chip].fate != Fate::kPruned) continue;
+      EXPECT_GE(pruned.chips[chip].bound, exhaustive.chips[chip].score) << "seed " << seed << " chip " << chip;
+      EXPECT_LE(pruned.chips[chip].bound, pruned.best.back().score) << "seed " << seed << " chip " << chip;
+    }
+  }
+}
+
+TEST(Search, no_count_depends_on_the_number_of_threads) {
+  const Problem problem = random_problem(7, 12, 2);
+  const Outcome one = run(problem, {.threads = 1});
+  for (const unsigned threads : {2U, 4U}) {
+    const Outcome many = run(problem, {.threads = threads});
+    EXPECT_EQ(many.best, one.best);
+    EXPECT_EQ(many.evaluated, one.evaluated);
+    EXPECT_EQ(many.pruned_at, one.pruned_at);
+    EXPECT_EQ(many.infeasible, one.infeasible);
+  }
+}
+
+TEST(Search, every_level_bounds_the_next) {
+  cost::Memo memo;
+  for (std::uint32_t seed = 20; seed < 23; ++seed) {
+    const Problem problem = random_problem(seed, 3, 1);
+    const ModelProfile profile(problem.workloads[0], problem.devices, problem.network, false, 50);
+    for (const hardware::Chip& chip : problem.chips) {
+      const hardware::Cluster cluster{.chip = chip, .devices = problem.devices, .network = problem.network};
+      ChipSearch search(profile, cluster, memo);
+      double before = search.least_seconds();
+      EXPECT_GT(before, 0);
+      for (const Level level : {Level::kOperators, Level::kPlaced, Level::kSchedules}) {
+        search.refine(level, std::numeric_limits<double>::infinity());
+        EXPECT_GE(search.least_seconds(), before * (1 - 1e-9)) << to_string(level);
+        before = search.least_seconds();
+      }
+      ASSERT_TRUE(search.evaluation() || search.infeasible());
+      if (search.evaluation()) {
+        EXPECT_GE(search.evaluation()->seconds, before);
+      }
+    }
+  }
+}
+
+TEST(Search, the_best_plan_is_that_of_placement_over_all_configurations) {
+  cost::Memo memo;
+  const Problem problem = random_problem(31, 1, 1);
+  const ModelProfile profile(problem.workloads[0], problem.devices, problem.network, false);
+  for (const hardware::Chip& chip : problem.chips) {
+    const hardware::Cluster cluster{.chip = chip, .devices = problem.devices, .network = problem.network};
+    ChipSearch search(profile, cluster, memo);
+    search.refine(Level::kSchedules, std::numeric_limits<double>::infinity());
+    NoProgress silent;
+    const auto direct =
+        layer_times::make_problem(problem.workloads[0].model, cluster, problem.workloads[0].options, memo, silent);
+    ASSERT_TRUE(direct);
+    const placement::Solution solution = placement::solve(direct->request, {.keep = 1}, silent);
+    ASSERT_TRUE(search.evaluation());
+    EXPECT_DOUBLE_EQ(search.evaluation()->seconds, solution.plans.front().evaluation.time_per_batch);
+    EXPECT_DOUBLE_EQ(search.plans(1).solution.plans.front().evaluation.time_per_batch, search.evaluation()->seconds);
+  }
+}
+
+TEST(Search, a_search_for_one_model_behind_one_for_all_is_not_misled_by_it) {
+  const Problem problem = random_problem(2, 8, 3);
+  NoProgress silent;
+  Search shared(problem, {.threads = 1});
+  ASSERT_TRUE(shared.run(all_models(problem), silent));
+  for (const std::size_t model : all_models(problem)) {
+    Search fresh(problem, {.threads = 1});
+    const auto behind = shared.run({model}, silent);
+    const auto alone = fresh.run({model}, silent);
+    ASSERT_TRUE(behind && alone);
+    EXPECT_EQ(behind->best, alone->best) << "model " << model;
+  }
+}
+
+TEST(Search, without_memory_every_chip_is_infeasible) {
+  Problem problem = random_problem(5, 4, 1);
+  problem.hbm = {Bytes(1 << 20)};
+  const Outcome outcome = run(problem, {.threads = 1});
+  EXPECT_EQ(outcome.infeasible, 4);
+  EXPECT_TRUE(outcome.best.empty());
+}
+
+TEST(Search, out_of_time_it_states_the_gap) {
+  const Outcome outcome = run(random_problem(5, 8, 1), {.threads = 1, .seconds = 0});
+  EXPECT_TRUE(outcome.stopped);
+  EXPECT_FALSE(outcome.optimal);
+  EXPECT_EQ(outcome.open, 8);
+}
+
+}  // namespace
+}  // namespace phaze::search

@@ -34,6 +34,7 @@ Status set_tile(Calibration& calibration, std::string_view text) {
 
 std::vector<std::string> calibration_keys() {
   std::vector<std::string> keys;
+  keys.reserve(kFractions.size());
   for (const Fraction& fraction : kFractions) keys.emplace_back(fraction.key);
   keys.insert(keys.end(), {"start", "dispatch", "tile", "serial"});
   return keys;

@@ -33,8 +33,10 @@ Status set_tile(Calibration& calibration, std::string_view text) {
 }  // namespace
 
 std::vector<std::string> calibration_keys() {
-  std::vector<std::string> keys = {"start", "dispatch", "tile", "serial"};
-  for (const Fraction& fraction : kFractions) keys.insert(keys.begin(), std::string(fraction.key));
+  std::vector<std::string> keys;
+  keys.reserve(kFractions.size());
+  for (const Fraction& fraction : kFractions) keys.emplace_back(fraction.key);
+  keys.insert(keys.end(), {"start", "dispatch", "tile", "serial"});
   return keys;
 }
 

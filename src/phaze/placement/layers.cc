@@ -43,7 +43,7 @@ Status validate(const LayerTable& table) {
   for (const std::uint32_t node : table.nodes)
     if (node >= table.kinds.size()) return Error{"a node names a layer that is not there"};
   for (const LayerCost& layer : table.kinds)
-    if (const Status status = validate(layer); !status) return status;
+    if (Status status = validate(layer); !status) return status;
   return Done{};
 }
 

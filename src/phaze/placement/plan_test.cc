@@ -54,7 +54,7 @@ Request long_chain(std::size_t blocks, std::int64_t devices, double memory) {
 
 TEST(Plan, the_best_of_random_requests_equals_brute_force) {
   int feasible = 0;
-  for (std::uint64_t seed = 0; seed < 700; ++seed) {
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
     std::mt19937_64 random(seed);
     const Request request = random_request(random, {});
     ASSERT_TRUE(validate(request)) << seed;
@@ -65,7 +65,7 @@ TEST(Plan, the_best_of_random_requests_equals_brute_force) {
     ++feasible;
     ASSERT_NEAR(found, expected.best, 1e-9 * expected.best) << "seed " << seed;
   }
-  EXPECT_GT(feasible, 300);
+  EXPECT_GT(feasible, 200);
 }
 
 TEST(Plan, longer_chains_equal_brute_force) {

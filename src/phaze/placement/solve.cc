@@ -155,7 +155,8 @@ Solution solve(const Request& request, const Options& options, Progress& progres
   std::vector<Found> best;  // ascending
   const std::size_t keep = std::max<std::size_t>(1, options.keep);
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const double worst = best.size() < keep ? options.below : best.back().seconds;
+    double worst = options.below;
+    if (best.size() == keep) worst = best.back().seconds;
     if (!options.exhaustive && candidates[i].bound >= worst) break;
     if (i % 64 == 0 &&
         !progress.advance("strategies", static_cast<std::int64_t>(i), static_cast<std::int64_t>(candidates.size()))) {
@@ -164,7 +165,8 @@ Solution solve(const Request& request, const Options& options, Progress& progres
     }
     ++solution.statistics.solved;
     const Strategy& strategy = candidates[i].strategy;
-    auto found = best_of(request, sums[strategy.table], strategy, options.exhaustive ? options.below : worst);
+    if (options.exhaustive) worst = options.below;
+    auto found = best_of(request, sums[strategy.table], strategy, worst);
     if (!found) continue;
     const auto place = std::ranges::upper_bound(best, found->seconds, {}, &Found::seconds);
     best.insert(place, std::move(*found));

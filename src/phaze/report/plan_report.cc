@@ -10,7 +10,6 @@
 namespace phaze::report {
 namespace {
 
-using placement::Evaluation;
 using placement::LayerTable;
 using placement::Plan;
 using placement::StageEvaluation;
@@ -259,8 +258,8 @@ std::string plan_text(const PlanAnswer& answer, std::size_t top) {
                   devices_used(answer, best.plan), answer.request->devices.count, order_name(best.plan.strategy.order));
   out += breakdown_text(best.evaluation.breakdown, seconds) + "\n\n" + stages_text(best);
   if (top > 1) out += "\n" + runners_up_text(answer, top);
-  out += fmt::format("\n{} strategies: {} solved, the rest ruled out by their bounds\n", answer.statistics.strategies,
-                     answer.statistics.solved);
+  out += fmt::format("\n{} strategies: {} solved, {} ruled out by their bounds\n", answer.statistics.strategies,
+                     answer.statistics.solved, answer.statistics.strategies - answer.statistics.solved);
   return out;
 }
 

@@ -222,10 +222,16 @@ class RandomGemms {
   std::mt19937 random_;
 };
 
+#if defined(PHAZE_THIN_TESTS)
+constexpr int kBruteForceRounds = 40;
+#else
+constexpr int kBruteForceRounds = 300;
+#endif
+
 TEST(Gemm, equals_brute_force_over_all_mappings_in_latency_and_energy) {
   RandomGemms random(7);
   int feasible = 0;
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < kBruteForceRounds; ++round) {
     Oracle oracle{.p = random.problem(12), .machine = random.machine()};
     oracle.run();
     const GemmCost cost = least_gemm_cost(oracle.p, oracle.machine);
@@ -236,7 +242,7 @@ TEST(Gemm, equals_brute_force_over_all_mappings_in_latency_and_energy) {
     ASSERT_NEAR(cost.cycles, oracle.cycles, 1e-9 * oracle.cycles) << where;
     ASSERT_NEAR(cost.joules, oracle.joules, 1e-9 * oracle.joules) << where;
   }
-  EXPECT_GT(feasible, 150);
+  EXPECT_GT(feasible, kBruteForceRounds / 2);
 }
 
 TEST(Gemm, is_never_slower_with_more_cores_bandwidth_or_buffer) {

@@ -13,8 +13,6 @@ using cost::Cores;
 using workload::OpGraph;
 using workload::OpId;
 
-constexpr std::size_t kTensor = 0;
-constexpr std::size_t kVector = 1;
 constexpr std::size_t kNetwork = 2;
 constexpr std::size_t kHbm = 3;
 using Demand = std::array<double, 4>;

@@ -174,10 +174,8 @@ void BlockSolver::search(Engine<Words>& engine, const Block& block, Stop& stop, 
   bool backwards = false;
   const auto run = [&](std::size_t width) {
     const Block& directed = backwards ? reversed_ : block;
-    if (backwards) {
-      found_ = result.schedule;
-      mirror(reversed_, found_);
-    }
+    // A pass reads no more of the schedule at hand than its makespan; its modes may even be those of another block.
+    if (backwards) found_ = result.schedule;
     BlockSchedule& schedule = backwards ? found_ : result.schedule;
     const Ticks known = schedule.makespan;
     const PassResult pass =

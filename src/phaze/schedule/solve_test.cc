@@ -19,7 +19,7 @@ using testing::Model;
 constexpr std::array kModels = {Model::kPhaze, Model::kMoldable, Model::kAnything};
 
 // Sanitizers make everything many times slower; they look at fewer instances of each kind.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(PHAZE_THIN_TESTS)
 constexpr std::uint64_t kThinning = 31;
 #else
 constexpr std::uint64_t kThinning = 1;
@@ -129,7 +129,7 @@ TEST(Exact, an_early_stop_leaves_a_valid_schedule_and_a_true_bound) {
   for (std::uint64_t seed = 0; seed < 60; seed += kThinning) {
     const Instance instance = testing::random_branches(kModels[seed % 2], 12, 3 + seed % 2, 6'000'000 + seed);
     const Solution whole = exact(instance);
-    for (const std::uint64_t work : {0, 30, 300}) {
+    for (const std::uint64_t work : {0U, 30U, 300U}) {
       Stop stop({.work = work});
       const Solution cut = solve(instance, {}, stop);
       ASSERT_TRUE(evaluate(instance, cut.schedule).valid());

@@ -144,12 +144,6 @@ void ChipSearch::end() {
   queue_ = {};
 }
 
-void ChipSearch::adopt(const std::optional<Evaluation>& known) {
-  best_ = known;
-  least_seconds_ = known ? known->least_seconds : kNever;
-  end();
-}
-
 // False where the configuration takes at least the lower of the two limits, or has no plan.
 bool ChipSearch::raise(Entry entry, double best, double enough) {
   const double limit = std::min(best, enough);

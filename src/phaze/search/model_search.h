@@ -85,9 +85,6 @@ class ChipSearch {
   // Goes on until the bound is at `level` or better, or reaches `enough` seconds: slower plans are of no interest.
   void refine(Level level, double enough);
 
-  // As if it had been refined to the end.
-  void adopt(const std::optional<Evaluation>& known);
-
   Level level() const { return level_; }
   double least_seconds() const { return least_seconds_; }  // no plan is faster; infinite where there is none
   bool infeasible() const { return infeasible_; }

@@ -136,10 +136,9 @@ class Run {
   ChipSearch& at(std::size_t chip, std::size_t model) { return *state_.searches[model][chip]; }
   std::vector<double> seconds(std::size_t chip, bool bounds);
   bool start();
-  Status rounds();
+  void rounds();
   void refine(std::size_t chip);
   void judge(std::size_t chip);
-  Status tell(const std::vector<std::size_t>& chips);
   bool beaten(std::size_t chip) const;
   double least_score() const { return outcome_.best.size() < keep() ? 0 : outcome_.best.back().score; }
   std::size_t keep() const { return std::max<std::size_t>(1, state_.options.keep); }
@@ -184,11 +183,6 @@ bool Run::start() {
       });
     }
   }
-  if (Ledger* ledger = state_.options.ledger; ledger != nullptr)
-    for (const std::size_t model : score_.models())
-      for (std::size_t chip = 0; chip < count_; ++chip)
-        if (const auto known = ledger->find(chip, model); known && !at(chip, model).evaluation())
-          at(chip, model).adopt(*known);
   for (std::size_t chip = 0; chip < count_; ++chip) judge(chip);
   return true;
 }
@@ -244,17 +238,7 @@ void Run::judge(std::size_t chip) {
   if (outcome_.best.size() > keep()) outcome_.best.pop_back();
 }
 
-Status Run::tell(const std::vector<std::size_t>& chips) {
-  Ledger* ledger = state_.options.ledger;
-  if (ledger == nullptr) return Done{};
-  for (const std::size_t chip : chips)
-    for (const std::size_t model : score_.models())
-      if (const ChipSearch& search = at(chip, model); search.evaluation() || search.infeasible())
-        ledger->add(chip, model, search.evaluation());
-  return ledger->commit();
-}
-
-Status Run::rounds() {
+void Run::rounds() {
   struct Waiting {
     double bound;
     std::size_t chip;
@@ -287,9 +271,7 @@ Status Run::rounds() {
       queue.push_back({outcome_.chips[chip].bound, chip});
       std::ranges::push_heap(queue, later);
     }
-    if (const Status told = tell(round); !told) return told;
   }
-  return Done{};
 }
 
 void Run::finish() {
@@ -315,8 +297,7 @@ void Run::finish() {
 }
 
 Result<Outcome> Run::run() {
-  if (start())
-    if (const Status done = rounds(); !done) return done.error();
+  if (start()) rounds();
   finish();
   return std::move(outcome_);
 }

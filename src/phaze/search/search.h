@@ -44,23 +44,11 @@ struct Problem {
   std::vector<double> baseline;            // throughput of each workload on the baseline chip; empty: one
 };
 
-// What was evaluated before, and what is evaluated now. Asked and told between rounds, by one thread.
-class Ledger {
- public:
-  virtual ~Ledger() = default;
-  // No plan fits where the evaluation is empty.
-  using Known = std::optional<Evaluation>;
-  virtual std::optional<Known> find(std::size_t chip, std::size_t model) = 0;
-  virtual void add(std::size_t chip, std::size_t model, const Known& known) = 0;
-  virtual Status commit() = 0;  // of what was added
-};
-
 struct Options {
   unsigned threads = 0;     // 0: all cores
   bool exhaustive = false;  // evaluate all chips whatever their bounds: the same answer
   std::size_t keep = 1;     // the best so many chips, proven
   double seconds = std::numeric_limits<double>::infinity();
-  Ledger* ledger = nullptr;
 };
 
 enum class Fate : std::uint8_t { kOpen, kEvaluated, kPruned, kInfeasible };

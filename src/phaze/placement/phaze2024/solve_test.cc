@@ -16,7 +16,7 @@
 namespace phaze::placement::phaze2024 {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(PHAZE_THIN_TESTS)
 constexpr int kFewer = 10;  // sanitizers take ten times as long
 #else
 constexpr int kFewer = 1;

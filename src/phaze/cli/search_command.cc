@@ -97,6 +97,7 @@ Result<report::FoundChip> find_best(Search& search, const search::Problem& probl
   for (const search::Ranked& ranked : outcome->best) {
     found.chips.push_back(problem.chips[ranked.chip]);
     std::vector<double> throughputs;
+    throughputs.reserve(models.size());
     for (const std::size_t model : models) throughputs.push_back(search.throughput(ranked.chip, model));
     found.throughputs.push_back(std::move(throughputs));
   }

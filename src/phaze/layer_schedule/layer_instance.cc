@@ -37,13 +37,15 @@ class Filler {
  public:
   Filler(const OpGraph& graph, const cost::OperatorCosts& costs, const InstanceOptions& options,
          schedule::Instance& instance)
-      : graph_(graph), costs_(costs), options_(options), instance_(instance), all_(costs.all_cores()) {
-    // Bandwidth comes last, so that the models without it have a prefix of the resources.
-    shares_hbm_ = options.model == ScheduleModel::kMoldable && options.share_hbm;
-    const hardware::Chip& chip = costs.chip();
-    bandwidth_ = chip.hbm_bandwidth * chip.calibration.hbm;
-    capacity_ = {real(all_.tensor), real(all_.vector), 1, 1};
-  }
+      : graph_(graph),
+        costs_(costs),
+        options_(options),
+        instance_(instance),
+        all_(costs.all_cores()),
+        shares_hbm_(options.model == ScheduleModel::kMoldable && options.share_hbm),
+        bandwidth_(costs.chip().hbm_bandwidth * costs.chip().calibration.hbm),
+        // Bandwidth comes last, so that the models without it have a prefix of the resources.
+        capacity_{real(all_.tensor), real(all_.vector), 1, 1} {}
 
   void fill() {
     instance_.clear();
@@ -106,9 +108,9 @@ class Filler {
   InstanceOptions options_;
   schedule::Instance& instance_;
   Cores all_;
-  bool shares_hbm_ = true;
-  double bandwidth_ = 0;
-  Demand capacity_{};
+  bool shares_hbm_;
+  double bandwidth_;
+  Demand capacity_;
   Demand demand_{};
 };
 

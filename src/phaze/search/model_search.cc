@@ -112,7 +112,8 @@ double ChipSearch::place(placement::LayerTable table, double below) const {
   request.tables.push_back(std::move(table));
   NoProgress silent;
   const placement::Solution solution = placement::solve(request, {.keep = 1, .below = below}, silent);
-  return solution.plans.empty() ? kNever : solution.plans.front().evaluation.time_per_batch;
+  if (solution.plans.empty()) return kNever;
+  return solution.plans.front().evaluation.time_per_batch;
 }
 
 void ChipSearch::refine(Level level, double enough) {
@@ -120,8 +121,10 @@ void ChipSearch::refine(Level level, double enough) {
   // What left the queue under a lower limit may matter under this one.
   if (enough > floor_) *this = ChipSearch(*profile_, *cluster_, *memo_);
   while (true) {
-    const double best = best_ ? best_->seconds : kNever;
-    const double next = queue_.empty() ? kNever : queue_.front().seconds;
+    double best = kNever;
+    if (best_) best = best_->seconds;
+    double next = kNever;
+    if (!queue_.empty()) next = queue_.front().seconds;
     least_seconds_ = std::min({least_best_, next, floor_});
     if (best <= next && best <= floor_) return end();
     if (queue_.empty() || least_seconds_ >= enough) return;

@@ -45,6 +45,7 @@ void add_anything(Instance& instance, Random& random, bool coarse) {
   if (random.chance(0.05)) {
     const std::vector<double> all = [&] {
       std::vector<double> demand;
+      demand.reserve(instance.resources.size());
       for (const Resource& resource : instance.resources) demand.push_back(resource.capacity);
       return demand;
     }();

@@ -3,6 +3,7 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(yaml-cpp REQUIRED)
+find_package(SQLite3 REQUIRED)
 # ONNX's package refers to protobuf::libprotobuf without finding it.
 find_package(Protobuf REQUIRED)
 find_package(ONNX REQUIRED)
@@ -29,3 +30,9 @@ pkg_check_modules(CBC REQUIRED cbc)
 add_library(phaze_cbc INTERFACE)
 target_include_directories(phaze_cbc SYSTEM INTERFACE ${CBC_INCLUDE_DIRS})
 target_link_libraries(phaze_cbc INTERFACE ${CBC_LINK_LIBRARIES})
+
+# So does xxHash.
+pkg_check_modules(XXHASH REQUIRED libxxhash)
+add_library(phaze_xxhash INTERFACE)
+target_include_directories(phaze_xxhash SYSTEM INTERFACE ${XXHASH_INCLUDE_DIRS})
+target_link_libraries(phaze_xxhash INTERFACE ${XXHASH_LINK_LIBRARIES})

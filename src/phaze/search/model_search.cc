@@ -80,13 +80,16 @@ placement::LayerTable ModelProfile::least_table(std::size_t c, const Rates& rate
   return table;
 }
 
-ChipSearch::ChipSearch(const ModelProfile& profile, const hardware::Cluster& cluster, cost::Memo& memo)
+ChipSearch::ChipSearch(const ModelProfile& profile, const hardware::Cluster& cluster, cost::Memo& memo, Blank)
     : profile_(&profile),
       cluster_(&cluster),
       memo_(&memo),
       rates_(rates_of(cluster.chip)),
       least_best_(kNever),
-      floor_(kNever) {
+      floor_(kNever) {}
+
+ChipSearch::ChipSearch(const ModelProfile& profile, const hardware::Cluster& cluster, cost::Memo& memo)
+    : ChipSearch(profile, cluster, memo, Blank{}) {
   for (std::size_t c = 0; c < profile.size(); ++c)
     queue_.push_back(
         {profile.least_seconds(c, rates_, nullptr, kNever), static_cast<std::uint32_t>(c), Level::kRoofline});
@@ -107,13 +110,18 @@ cost::OperatorCosts ChipSearch::costs() const {
       memo_);
 }
 
-double ChipSearch::place(placement::LayerTable table, double below) const {
+double ChipSearch::place(placement::LayerTable table, double below, Evaluation* found) const {
   placement::Request request = layer_times::empty_request(profile_->workload(), *cluster_);
   request.tables.push_back(std::move(table));
   NoProgress silent;
   const placement::Solution solution = placement::solve(request, {.keep = 1, .below = below}, silent);
   if (solution.plans.empty()) return kNever;
-  return solution.plans.front().evaluation.time_per_batch;
+  const placement::Ranked& best = solution.plans.front();
+  if (found != nullptr) {
+    found->strategy = best.plan.strategy;
+    found->peak_memory = best.evaluation.peak_memory();
+  }
+  return best.evaluation.time_per_batch;
 }
 
 void ChipSearch::refine(Level level, double enough) {
@@ -175,9 +183,11 @@ bool ChipSearch::raise(Entry entry, double best, double enough) {
     if (least == kNever) return false;
     least_best_ = std::min(least_best_, least * kRounding);
   }
-  const double seconds = place(std::move(table), proven ? limit : best);
+  Evaluation found{.configuration = c};
+  const double seconds = place(std::move(table), proven ? limit : best, &found);
   if (seconds == kNever) return !proven;
-  best_ = Evaluation{.seconds = seconds, .configuration = c};
+  found.seconds = seconds;
+  best_ = found;
   least_best_ = std::min(least_best_, seconds);
   return true;
 }
@@ -190,6 +200,83 @@ ChipSearch::Planned ChipSearch::plans(std::size_t keep) const {
   NoProgress silent;
   planned.solution = placement::solve(planned.request, {.keep = keep}, silent);
   return planned;
+}
+
+void put(ByteWriter& writer, const std::optional<Evaluation>& evaluation) {
+  writer.put(evaluation.has_value());
+  if (!evaluation) return;
+  writer.put(evaluation->seconds);
+  writer.put(evaluation->least_seconds);
+  writer.put(evaluation->configuration);
+  writer.put(evaluation->strategy.table);
+  writer.put(evaluation->strategy.pipeline);
+  writer.put(evaluation->strategy.data_parallel);
+  writer.put(evaluation->strategy.interleave);
+  writer.put(evaluation->strategy.zero);
+  writer.put(evaluation->strategy.order);
+  writer.put(evaluation->peak_memory);
+}
+
+std::optional<Evaluation> get_evaluation(ByteReader& reader) {
+  if (reader.get<std::uint8_t>() == 0) return std::nullopt;
+  Evaluation evaluation;
+  evaluation.seconds = reader.get<double>();
+  evaluation.least_seconds = reader.get<double>();
+  evaluation.configuration = reader.get<std::size_t>();
+  evaluation.strategy.table = reader.get<std::size_t>();
+  evaluation.strategy.pipeline = reader.get<std::int64_t>();
+  evaluation.strategy.data_parallel = reader.get<std::int64_t>();
+  evaluation.strategy.interleave = reader.get<std::int64_t>();
+  evaluation.strategy.zero = reader.get<int>();
+  evaluation.strategy.order = reader.get<placement::Order>();
+  evaluation.peak_memory = reader.get<double>();
+  return evaluation;
+}
+
+// Every member that changes after construction belongs here: the tests end searches after a detour over bytes.
+std::string ChipSearch::save() const {
+  ByteWriter writer;
+  writer.put(queue_.size());
+  for (const Entry& entry : queue_) {
+    writer.put(entry.seconds);
+    writer.put(entry.configuration);
+    writer.put(entry.level);
+  }
+  put(writer, best_);
+  writer.put(least_best_);
+  writer.put(floor_);
+  writer.put(level_);
+  writer.put(least_seconds_);
+  writer.put(infeasible_);
+  put(writer, evaluation_);
+  return writer.bytes();
+}
+
+std::optional<ChipSearch> ChipSearch::restore(const ModelProfile& profile, const hardware::Cluster& cluster,
+                                              cost::Memo& memo, std::string_view saved) {
+  ChipSearch search(profile, cluster, memo, Blank{});
+  ByteReader reader(saved);
+  const auto size = reader.get<std::size_t>();
+  if (size > profile.size()) return std::nullopt;
+  for (std::size_t i = 0; i < size; ++i) {
+    Entry entry;
+    entry.seconds = reader.get<double>();
+    entry.configuration = reader.get<std::uint32_t>();
+    entry.level = reader.get<Level>();
+    if (entry.configuration >= profile.size() || entry.level > Level::kSchedules) return std::nullopt;
+    search.queue_.push_back(entry);
+  }
+  search.best_ = get_evaluation(reader);
+  search.least_best_ = reader.get<double>();
+  search.floor_ = reader.get<double>();
+  search.level_ = reader.get<Level>();
+  search.least_seconds_ = reader.get<double>();
+  search.infeasible_ = reader.get<std::uint8_t>() != 0;
+  search.evaluation_ = get_evaluation(reader);
+  if (!reader.whole() || search.level_ > Level::kSchedules) return std::nullopt;
+  for (const auto& evaluation : {search.best_, search.evaluation_})
+    if (evaluation && evaluation->configuration >= profile.size()) return std::nullopt;
+  return search;
 }
 
 }  // namespace phaze::search

@@ -19,8 +19,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "phaze/base/bytes.h"
 #include "phaze/cost/memo.h"
 #include "phaze/hardware/cluster.h"
 #include "phaze/layer_times/layer_times.h"
@@ -74,13 +76,23 @@ struct Evaluation {
   double seconds = 0;        // per batch
   double least_seconds = 0;  // below it where a schedule is not proven optimal
   std::size_t configuration = 0;
+  placement::Strategy strategy;  // of the one table of the configuration
+  double peak_memory = 0;        // bytes on the fullest device
   bool operator==(const Evaluation&) const = default;
 };
+
+void put(ByteWriter& writer, const std::optional<Evaluation>& evaluation);
+std::optional<Evaluation> get_evaluation(ByteReader& reader);
 
 class ChipSearch {
  public:
   // Everything given must outlive it. The chip's HBM is the largest capacity to be considered.
   ChipSearch(const ModelProfile& profile, const hardware::Cluster& cluster, cost::Memo& memo);
+
+  // How far it has come, as bytes from which another process can go on to the same end. Nothing where they are damaged.
+  std::string save() const;
+  static std::optional<ChipSearch> restore(const ModelProfile& profile, const hardware::Cluster& cluster,
+                                           cost::Memo& memo, std::string_view saved);
 
   // Goes on until the bound is at `level` or better, or reaches `enough` seconds: slower plans are of no interest.
   void refine(Level level, double enough);
@@ -107,8 +119,10 @@ class ChipSearch {
   static bool later(const Entry& a, const Entry& b);
   bool raise(Entry entry, double best, double enough);
   void end();
-  // Seconds of the best placement if less than `below`, infinite otherwise.
-  double place(placement::LayerTable table, double below) const;
+  struct Blank {};
+  ChipSearch(const ModelProfile& profile, const hardware::Cluster& cluster, cost::Memo& memo, Blank);
+  // Seconds of the best placement if less than `below`, infinite otherwise; `found`, if given, learns what it is.
+  double place(placement::LayerTable table, double below, Evaluation* found = nullptr) const;
   cost::OperatorCosts costs() const;
 
   const ModelProfile* profile_;

@@ -135,6 +135,33 @@ TEST(Search, the_best_plan_is_that_of_placement_over_all_configurations) {
   }
 }
 
+TEST(Search, a_search_on_a_chip_goes_on_from_bytes_to_the_same_end) {
+  cost::Memo memo;
+  const Problem problem = random_problem(40, 4, 1);
+  const ModelProfile profile(problem.workloads[0], problem.devices, problem.network, false, 50);
+  for (const hardware::Chip& chip : problem.chips) {
+    const hardware::Cluster cluster{.chip = chip, .devices = problem.devices, .network = problem.network};
+    ChipSearch straight(profile, cluster, memo);
+    auto detour = ChipSearch::restore(profile, cluster, memo, straight.save());
+    ASSERT_TRUE(detour);
+    for (const Level level : {Level::kOperators, Level::kPlaced, Level::kSchedules, Level::kSchedules}) {
+      // Under a limit first, so that configurations leave the queue for it.
+      const double enough =
+          level == Level::kSchedules ? std::numeric_limits<double>::infinity() : straight.least_seconds() * 1.01;
+      straight.refine(level, enough);
+      detour->refine(level, enough);
+      EXPECT_EQ(detour->save(), straight.save());
+      detour = ChipSearch::restore(profile, cluster, memo, detour->save());
+      ASSERT_TRUE(detour);
+    }
+    EXPECT_EQ(detour->evaluation(), straight.evaluation());
+    const std::string saved = straight.save();
+    for (std::size_t length = 0; length < saved.size(); ++length)
+      EXPECT_FALSE(ChipSearch::restore(profile, cluster, memo, std::string_view(saved).substr(0, length)));
+    EXPECT_FALSE(ChipSearch::restore(profile, cluster, memo, saved + "x"));
+  }
+}
+
 TEST(Search, a_search_for_one_model_behind_one_for_all_is_not_misled_by_it) {
   const Problem problem = random_problem(2, 8, 3);
   NoProgress silent;

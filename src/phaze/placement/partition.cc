@@ -199,6 +199,34 @@ class Search {
 
 std::optional<Partition> best_partition(const StageCosts& costs, double below) { return Search(costs, below).run(); }
 
+double partition_bound(const StageCosts& costs, double below) {
+  const std::size_t n = costs.layers();
+  const std::int64_t p = costs.pipeline();
+  const auto stages = static_cast<double>(p);
+  const auto ahead = static_cast<double>(costs.microbatches() - 1);
+  if (static_cast<std::size_t>(p) > n) return kNever;
+  if (p == 1) {
+    const double load = costs.stage(0, n, 1).load;
+    if ((ahead + 1) * load >= below) return kNever;
+    const double seconds = (ahead + 1) * load + costs.ending(n).total();
+    return seconds < below ? seconds : kNever;
+  }
+  const double a = costs.least_arrival();
+  const double least = costs.least_total();
+  // Wherever they stand, the heaviest layer and the last one are in a stage that some message reaches.
+  const double pace = std::max(costs.heaviest_layer() + a, costs.least_load(n - 1, n, 1));
+  double best = below;
+  for (std::size_t end = 1; end + static_cast<std::size_t>(p) <= n + 1; ++end) {
+    const double first = costs.least_load(0, end, p);
+    if (ahead * std::max(first, pace) + least >= best) break;
+    const double others = costs.least_work(end, n) + (2 * stages - 3) * a;
+    const double slowest = std::max({first, pace, others / (stages - 1)});
+    const double seconds = ahead * slowest + first + others;
+    if (seconds < best) best = std::min(best, seconds + costs.ending(end).total());
+  }
+  return best < below ? best : kNever;
+}
+
 Range repeated_layers(const LayerTable& table) {
   std::vector<std::size_t> uses(table.kinds.size(), 0);
   for (const std::uint32_t kind : table.nodes) ++uses[kind];

@@ -37,6 +37,10 @@ struct Partition {
 // The best partition if it takes less than `below`; none otherwise.
 std::optional<Partition> best_partition(const StageCosts& costs, double below);
 
+// No partition takes less: the first stage exactly, the others as if they shared their work evenly and recomputed
+// nothing. For one stage that is the time itself. Infinite where it is at least `below`.
+double partition_bound(const StageCosts& costs, double below);
+
 // From the first to the last layer whose kind stands at several places of the chain.
 Range repeated_layers(const LayerTable& table);
 

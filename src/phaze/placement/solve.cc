@@ -1,97 +1,19 @@
 #include "phaze/placement/solve.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
 #include "phaze/base/check.h"
-#include "phaze/base/units.h"
 #include "phaze/placement/partition.h"
 #include "phaze/placement/stage_costs.h"
+#include "phaze/placement/strategies.h"
 #include "phaze/placement/table_sums.h"
 
 namespace phaze::placement {
 namespace {
 
 double real(std::int64_t value) { return static_cast<double>(value); }
-
-struct Candidate {
-  double bound = 0;
-  Strategy strategy;
-};
-
-// Every p, d and v that a table allows.
-class Enumeration {
- public:
-  // Strategies whose bound reaches `below` are counted, not kept.
-  Enumeration(const Request& request, double below) : request_(request), below_(below) {}
-
-  std::int64_t dropped() const { return dropped_; }
-
-  std::vector<Candidate> run(const std::vector<TableSums>& sums) {
-    for (std::size_t table = 0; table < sums.size(); ++table) {
-      const std::int64_t t = sums[table].table().tensor_parallel;
-      const auto layers = static_cast<std::int64_t>(sums[table].size());
-      const std::int64_t fixed = request_.freedom.pipeline;
-      for (std::int64_t p = fixed > 0 ? fixed : 1; p <= (fixed > 0 ? fixed : layers); ++p) {
-        if (p > layers || p * t > request_.devices.count) break;
-        data_parallel(sums[table], table, p);
-      }
-    }
-    // Equal bounds in the order of enumeration, so that runs repeat.
-    std::ranges::stable_sort(candidates_, {}, &Candidate::bound);
-    return std::move(candidates_);
-  }
-
- private:
-  void data_parallel(const TableSums& sums, std::size_t table, std::int64_t p) {
-    const std::int64_t b = sums.table().microbatch;
-    const std::int64_t fixed = request_.freedom.data_parallel;
-    // Beyond one sample batch per replica, more replicas would stand idle.
-    const std::int64_t most = std::min(request_.devices.count / (p * sums.table().tensor_parallel),
-                                       ceil_divide(request_.training.global_batch, b));
-    if (fixed > most) return;
-    const std::vector<std::int64_t> depths = interleaves(sums.table(), p);
-    for (std::int64_t d = fixed > 0 ? fixed : 1; d <= (fixed > 0 ? fixed : most); ++d) {
-      const std::int64_t m = ceil_divide(request_.training.global_batch, b * d);
-      for (const std::int64_t v : depths) {
-        if (v > 1 && m % p != 0) continue;
-        const double least = bound(sums, p, v, m);
-        if (least >= below_)
-          ++dropped_;
-        else
-          candidates_.push_back({least, {.table = table, .pipeline = p, .data_parallel = d, .interleave = v}});
-      }
-    }
-  }
-
-  std::vector<std::int64_t> interleaves(const LayerTable& table, std::int64_t p) const {
-    std::vector<std::int64_t> depths;
-    const auto& asked = request_.freedom.interleave;
-    const Range repeated = repeated_layers(table);
-    const auto layers = static_cast<std::int64_t>(repeated.end - repeated.begin);
-    for (std::int64_t v = 1; v == 1 || p * v <= layers; ++v) {
-      if (!asked.empty() && std::ranges::find(asked, v) == asked.end()) continue;
-      if (v == 1 || (p > 1 && layers % (p * v) == 0)) depths.push_back(v);
-    }
-    return depths;
-  }
-
-  double bound(const TableSums& sums, std::int64_t p, std::int64_t v, std::int64_t m) const {
-    std::size_t policy = 0;
-    if (!request_.freedom.recompute.empty()) policy = index(std::ranges::min(request_.freedom.recompute));
-    const double total = sums.total() + sums.recompute(policy, 0, sums.size());
-    const double largest = std::max(total / real(p), sums.heaviest_layer());
-    return v == 1 ? real(m - 1) * largest + total : real(m) * largest + std::max(0.0, total - largest) / real(v);
-  }
-
-  const Request& request_;
-  double below_;
-  std::int64_t dropped_ = 0;
-  std::vector<Candidate> candidates_;
-};
 
 struct Found {
   double seconds = kNever;
@@ -108,80 +30,200 @@ double peak_memory(const StageCosts& costs, const std::vector<Stage>& stages) {
   return peak;
 }
 
-// The best ZeRO level, order and cuts of one strategy; among equals the one that needs less memory.
-std::optional<Found> best_of(const Request& request, const TableSums& sums, Strategy strategy, double below) {
-  std::vector<int> levels = request.freedom.zero;
-  if (levels.empty()) levels = {0, 1, 2, 3};
-  std::vector<Stage> chunks;
-  if (strategy.interleave > 1) chunks = interleaved_stages(sums.table(), strategy.pipeline, strategy.interleave);
-  std::optional<Found> best;
-  for (const int zero : levels) {
+// Sums that are added up in another order differ in their last digits.
+constexpr double kTie = 1 + 1e-9;
+
+class Solver {
+ public:
+  Solver(const Request& request, const Options& options, Progress& progress)
+      : request_(request), options_(options), progress_(progress), strategies_(request), zero_(request.freedom.zero) {
+    if (zero_.empty()) zero_ = {0, 1, 2, 3};
+    if (!request.freedom.recompute.empty()) policy_ = index(std::ranges::min(request.freedom.recompute));
+    sums_.reserve(request.tables.size());
+    for (const LayerTable& table : request.tables) sums_.emplace_back(table);
+  }
+
+  Solution run();
+
+ private:
+  // A group of strategies in the queue; `bounded` tells by which of two bounds.
+  struct Entry {
+    double bound = 0;
+    std::size_t family = 0;
+    Replicas replicas;
+    bool bounded = false;
+  };
+  // The least bound first, then the order of enumeration, so that runs repeat.
+  static bool later(const Entry& a, const Entry& b) {
+    if (a.bound != b.bound) return a.bound > b.bound;
+    if (a.family != b.family) return a.family > b.family;
+    return a.replicas.most < b.replicas.most;
+  }
+
+  double worst() const { return best_.size() == keep() ? best_.back().seconds : options_.below; }
+  std::size_t keep() const { return std::max<std::size_t>(1, options_.keep); }
+  const Family& family(const Entry& entry) const { return strategies_.families()[entry.family]; }
+
+  void push(const Entry& entry) {
+    if (!options_.exhaustive && entry.bound >= worst()) return;
+    queue_.push_back(entry);
+    std::ranges::push_heap(queue_, later);
+  }
+  void next_group(std::size_t family, std::int64_t limit);
+  void divide(Entry entry);
+  double work_bound(const Family& family, std::int64_t microbatches) const;
+  double group_bound(const Entry& entry) const;
+  template <typename Visit>
+  void for_each_sharing(const Entry& entry, const Visit& visit) const;
+  void settle(const Entry& entry);
+  Solution answer();
+
+  const Request& request_;
+  const Options& options_;
+  Progress& progress_;
+  Strategies strategies_;
+  std::vector<TableSums> sums_;
+  std::vector<int> zero_;
+  std::size_t policy_ = 0;
+  std::vector<Entry> queue_;  // a heap
+  std::vector<Found> best_;   // ascending
+  std::int64_t solved_ = 0;
+};
+
+// From work alone: all stages equal and nothing else to wait for.
+double Solver::work_bound(const Family& family, std::int64_t microbatches) const {
+  const TableSums& sums = sums_[family.table];
+  const double total = sums.total() + sums.recompute(policy_, 0, sums.size());
+  const double largest = std::max(total / real(family.pipeline), sums.heaviest_layer());
+  const double m = real(microbatches), v = real(family.interleave);
+  return family.interleave == 1 ? (m - 1) * largest + total : m * largest + std::max(0.0, total - largest) / v;
+}
+
+void Solver::next_group(std::size_t index, std::int64_t limit) {
+  Entry entry{.family = index};
+  const Family& of = strategies_.families()[index];
+  if (!strategies_.group(of, limit, entry.replicas)) return;
+  entry.bound = work_bound(of, entry.replicas.microbatches);
+  push(entry);
+}
+
+// Every ZeRO level and order that a group has, with its costs.
+template <typename Visit>
+void Solver::for_each_sharing(const Entry& entry, const Visit& visit) const {
+  const Family& of = family(entry);
+  Strategy strategy{.table = of.table,
+                    .pipeline = of.pipeline,
+                    .data_parallel = entry.replicas.most,
+                    .interleave = of.interleave};
+  for (const int zero : zero_) {
     // Alone, a replica has nobody to share with.
-    if (zero > 0 && strategy.data_parallel == 1 && zero != levels.front()) continue;
+    if (zero > 0 && strategy.data_parallel == 1 && zero != zero_.front()) continue;
+    strategy.zero = zero;
     for (const Order order : {Order::kDataInside, Order::kPipelineInside}) {
-      const bool one_order = strategy.data_parallel == 1 || strategy.pipeline == 1;
-      if (order == Order::kPipelineInside && one_order) continue;
-      strategy.zero = zero;
+      if (order == Order::kPipelineInside && (strategy.data_parallel == 1 || !strategies_.order_matters(of))) continue;
       strategy.order = order;
-      const StageCosts costs(request, sums, strategy);
-      constexpr double kTie = 1 + 1e-9;
-      const double limit = best ? std::min(below, best->seconds * kTie) : below;
-      auto partition = strategy.interleave > 1 ? interleaved_partition(costs, chunks, strategy.interleave, limit)
-                                               : best_partition(costs, limit);
-      if (!partition) continue;
-      const double memory = peak_memory(costs, partition->stages);
-      if (best && partition->seconds * kTie > best->seconds && memory >= best->memory) continue;
-      best = Found{partition->seconds, memory, {strategy, std::move(partition->stages)}};
+      visit(strategy, StageCosts(request_, sums_[of.table], strategy, entry.replicas.fewest));
     }
   }
-  return best;
 }
 
-std::vector<TableSums> sums_of(const Request& request) {
-  std::vector<TableSums> sums;
-  sums.reserve(request.tables.size());
-  for (const LayerTable& table : request.tables) sums.emplace_back(table);
-  return sums;
+double Solver::group_bound(const Entry& entry) const {
+  const Family& of = family(entry);
+  double least = worst();
+  std::vector<Stage> chunks;
+  if (of.interleave > 1) chunks = interleaved_stages(request_.tables[of.table], of.pipeline, of.interleave);
+  for_each_sharing(entry, [&](const Strategy&, const StageCosts& costs) {
+    if (of.interleave == 1)
+      least = std::min(least, partition_bound(costs, least));
+    else if (const auto partition = interleaved_partition(costs, chunks, of.interleave, least))
+      least = partition->seconds;
+  });
+  return least < worst() ? least / kTie : kNever;
 }
 
-}  // namespace
+void Solver::divide(Entry entry) {
+  const std::int64_t middle = (entry.replicas.fewest + entry.replicas.most) / 2;
+  Entry other = entry;
+  entry.replicas.fewest = middle + 1;
+  other.replicas.most = middle;
+  for (Entry* half : {&entry, &other}) {
+    half->bound = std::max(half->bound, options_.exhaustive ? 0 : group_bound(*half));
+    push(*half);
+  }
+}
 
-Solution solve(const Request& request, const Options& options, Progress& progress) {
+// The best ZeRO level, order and cuts of one strategy; among equals the one that needs less memory.
+void Solver::settle(const Entry& entry) {
+  ++solved_;
+  const Family& of = family(entry);
+  const double below = options_.exhaustive ? options_.below : worst();
+  std::vector<Stage> chunks;
+  if (of.interleave > 1) chunks = interleaved_stages(request_.tables[of.table], of.pipeline, of.interleave);
+  std::optional<Found> best;
+  for_each_sharing(entry, [&](const Strategy& strategy, const StageCosts& costs) {
+    const double limit = best ? std::min(below, best->seconds * kTie) : below;
+    auto partition = of.interleave > 1 ? interleaved_partition(costs, chunks, of.interleave, limit)
+                                       : best_partition(costs, limit);
+    if (!partition) return;
+    const double memory = peak_memory(costs, partition->stages);
+    if (best && partition->seconds * kTie > best->seconds && memory >= best->memory) return;
+    best = Found{partition->seconds, memory, {strategy, std::move(partition->stages)}};
+  });
+  if (!best) return;
+  const auto place = std::ranges::upper_bound(best_, best->seconds, {}, &Found::seconds);
+  best_.insert(place, std::move(*best));
+  if (best_.size() > keep()) best_.pop_back();
+}
+
+Solution Solver::run() {
+  for (std::size_t index = 0; index < strategies_.families().size(); ++index)
+    next_group(index, strategies_.most_replicas(strategies_.families()[index]));
+  const std::int64_t total = strategies_.count();
+  for (std::int64_t step = 0; !queue_.empty(); ++step) {
+    if (step % 256 == 0 && !progress_.advance("strategies", solved_, total)) {
+      Solution stopped = answer();
+      stopped.termination = Termination::kStopped;
+      return stopped;
+    }
+    std::ranges::pop_heap(queue_, later);
+    Entry entry = queue_.back();
+    queue_.pop_back();
+    if (!options_.exhaustive && entry.bound >= worst()) break;
+    if (!entry.bounded) {
+      next_group(entry.family, entry.replicas.fewest - 1);
+      entry.bounded = true;
+      if (!options_.exhaustive) entry.bound = std::max(entry.bound, group_bound(entry));
+      push(entry);
+    } else if (entry.replicas.fewest < entry.replicas.most) {
+      divide(entry);
+    } else {
+      settle(entry);
+      if (options_.any && !best_.empty()) break;
+    }
+  }
+  Solution solution = answer();
+  solution.statistics.strategies = total;
+  return solution;
+}
+
+Solution Solver::answer() {
   Solution solution;
-  const std::vector<TableSums> sums = sums_of(request);
-  Enumeration enumeration(request, options.below);
-  const std::vector<Candidate> candidates = enumeration.run(sums);
-  solution.statistics.strategies = static_cast<std::int64_t>(candidates.size()) + enumeration.dropped();
-  std::vector<Found> best;  // ascending
-  const std::size_t keep = std::max<std::size_t>(1, options.keep);
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    double worst = options.below;
-    if (best.size() == keep) worst = best.back().seconds;
-    if (!options.exhaustive && candidates[i].bound >= worst) break;
-    if (i % 64 == 0 &&
-        !progress.advance("strategies", static_cast<std::int64_t>(i), static_cast<std::int64_t>(candidates.size()))) {
-      solution.termination = Termination::kStopped;
-      return solution;
-    }
-    ++solution.statistics.solved;
-    const Strategy& strategy = candidates[i].strategy;
-    if (options.exhaustive) worst = options.below;
-    auto found = best_of(request, sums[strategy.table], strategy, worst);
-    if (!found) continue;
-    const auto place = std::ranges::upper_bound(best, found->seconds, {}, &Found::seconds);
-    best.insert(place, std::move(*found));
-    if (best.size() > keep) best.pop_back();
-    if (options.any) break;
-  }
-  for (Found& found : best) {
-    Evaluation evaluation = evaluate(request, found.plan);
+  for (Found& found : best_) {
+    Evaluation evaluation = evaluate(request_, found.plan);
     check(evaluation.violations.empty(), "a plan of the solver breaks a rule");
     check(std::abs(evaluation.time_per_batch - found.seconds) <= 1e-9 * found.seconds,
           "solver and checker disagree about the time of a plan");
     solution.plans.push_back({std::move(found.plan), std::move(evaluation)});
   }
-  solution.termination = best.empty() ? Termination::kInfeasible : Termination::kOptimal;
+  solution.termination = best_.empty() ? Termination::kInfeasible : Termination::kOptimal;
+  solution.statistics.solved = solved_;
   return solution;
+}
+
+}  // namespace
+
+Solution solve(const Request& request, const Options& options, Progress& progress) {
+  return Solver(request, options, progress).run();
 }
 
 }  // namespace phaze::placement

@@ -31,8 +31,12 @@ double stages_in_flight(std::int64_t k, std::int64_t p, std::int64_t v, std::int
   return real(std::min(2 * (k - 1) + (v - 1) * p + 1, m * v)) / real(v);
 }
 
-StageCosts::StageCosts(const Request& request, const TableSums& sums, const Strategy& strategy)
-    : request_(&request), sums_(&sums), strategy_(strategy), policies_(request.freedom.recompute) {
+StageCosts::StageCosts(const Request& request, const TableSums& sums, const Strategy& strategy, std::int64_t fewest)
+    : request_(&request),
+      sums_(&sums),
+      strategy_(strategy),
+      fewest_(fewest),
+      policies_(request.freedom.recompute) {
   const LayerTable& table = sums.table();
   const std::int64_t p = strategy.pipeline, d = strategy.data_parallel, t = table.tensor_parallel;
   microbatches_ = ceil_divide(request.training.global_batch, table.microbatch * d);
@@ -41,11 +45,11 @@ StageCosts::StageCosts(const Request& request, const TableSums& sums, const Stra
 
   const bool data_inside = strategy.order == Order::kDataInside;
   const hardware::Network& network = request.devices.network;
-  replicas_ = hardware::spanned(network, {.size = d, .stride = data_inside ? t : t * p});
+  replicas_ = hardware::spanned(network, {.size = fewest, .stride = data_inside ? t : t * p});
 
   arrivals_.assign(table.size() + 1, 0);
   if (p > 1) {
-    const auto pipeline = hardware::spanned(network, {.size = p, .stride = data_inside ? t * d : t});
+    const auto pipeline = hardware::spanned(network, {.size = p, .stride = data_inside ? t * fewest : t});
     const auto ranks = hardware::spanned(network, {.size = t, .stride = 1});
     double known_bytes = -1, known_seconds = 0;
     least_arrival_ = kNever;
@@ -112,7 +116,7 @@ StageChoice StageCosts::choose(std::size_t begin, std::size_t end, std::int64_t 
   return {};
 }
 
-StageChoice StageCosts::device(const std::vector<Range>& chunks, std::int64_t k) const {
+StageChoice StageCosts::device(std::span<const Range> chunks, std::int64_t k) const {
   double forward = 0, backward = 0, arrivals = 0, parameters = 0, largest_layer = 0;
   for (const Range& chunk : chunks) {
     forward += sums_->forward(chunk.begin, chunk.end);
@@ -131,7 +135,7 @@ StageChoice StageCosts::device(const std::vector<Range>& chunks, std::int64_t k)
   return {};
 }
 
-Memory StageCosts::memory(const std::vector<Range>& chunks, std::int64_t k, Recompute policy) const {
+Memory StageCosts::memory(std::span<const Range> chunks, std::int64_t k, Recompute policy) const {
   const StateBytes& states = request_->training.states;
   const auto share = [&](int from) { return strategy_.zero >= from ? 1 / real(strategy_.data_parallel) : 1.0; };
   double parameters = 0, saved = 0, rerun = 0, layer = 0;
@@ -148,7 +152,7 @@ Memory StageCosts::memory(const std::vector<Range>& chunks, std::int64_t k, Reco
           .workspace = rerun + (strategy_.zero == 3 ? 2 * states.parameters * layer : 0)};
 }
 
-StageCosts::OncePerBatch StageCosts::once_per_batch(const std::vector<Range>& chunks) const {
+StageCosts::OncePerBatch StageCosts::once_per_batch(std::span<const Range> chunks) const {
   const Training& training = request_->training;
   double parameters = 0;
   OncePerBatch once;
@@ -170,7 +174,7 @@ StageCosts::OncePerBatch StageCosts::once_per_batch(const std::vector<Range>& ch
   const double tied = strategy_.pipeline > 1 && (first || last) ? tied_outside_first(chunks, first) : 0;
   if (tied > 0) {
     const std::int64_t t = sums_->table().tensor_parallel;
-    const std::int64_t stride = strategy_.order == Order::kDataInside ? t * strategy_.data_parallel : t;
+    const std::int64_t stride = strategy_.order == Order::kDataInside ? t * fewest_ : t;
     const auto levels =
         hardware::spanned(request_->devices.network, {.size = 2, .stride = stride * (strategy_.pipeline - 1)});
     once.tied =
@@ -180,12 +184,12 @@ StageCosts::OncePerBatch StageCosts::once_per_batch(const std::vector<Range>& ch
 }
 
 // Seen from the first stage all that later ones read, from the last what it reads itself.
-double StageCosts::tied_outside_first(const std::vector<Range>& chunks, bool first) const {
+double StageCosts::tied_outside_first(std::span<const Range> chunks, bool first) const {
   if (first) return sums_->tied(chunks.front().end, sums_->size());
   return sums_->tied(chunks.back().begin, chunks.back().end);
 }
 
-StageCosts::Ending StageCosts::ending(const std::vector<Range>& first) const {
+StageCosts::Ending StageCosts::ending(std::span<const Range> first) const {
   double forward = 0, backward = 0;
   for (const Range& chunk : first) {
     forward += sums_->forward(chunk.begin, chunk.end);
@@ -201,6 +205,14 @@ StageCosts::Ending StageCosts::ending(const std::vector<Range>& first) const {
           .tied = once.tied,
           .step = once.step,
           .gather = shown(once.gather, forward)};
+}
+
+// A collective over the bytes of several stages takes no longer than one for each: its time is concave in the bytes.
+double StageCosts::least_work(std::size_t begin, std::size_t end) const {
+  const double forward = sums_->forward(begin, end);
+  const double backward = sums_->backward(begin, end) + sums_->recompute(index(policies_.front()), begin, end);
+  if (strategy_.zero < 2 || strategy_.data_parallel == 1) return forward + backward;
+  return sharded(forward, backward, sums_->parameters(begin, end), 0);
 }
 
 double StageCosts::least_total() const {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "phaze/hardware/network.h"
@@ -30,7 +31,11 @@ double stages_in_flight(std::int64_t k, std::int64_t p, std::int64_t v, std::int
 
 class StageCosts {
  public:
-  StageCosts(const Request& request, const TableSums& sums, const Strategy& strategy);
+  StageCosts(const Request& request, const TableSums& sums, const Strategy& strategy)
+      : StageCosts(request, sums, strategy, strategy.data_parallel) {}
+  // Of no strategy between `fewest` replicas and the strategy's more than the true costs: communication as among the
+  // fewest, shares of states as among the most (replicas.h says for which it holds).
+  StageCosts(const Request& request, const TableSums& sums, const Strategy& strategy, std::int64_t fewest);
 
   std::int64_t microbatches() const { return microbatches_; }
   std::int64_t pipeline() const { return strategy_.pipeline; }
@@ -51,9 +56,9 @@ class StageCosts {
   const std::vector<Recompute>& policies() const { return policies_; }
 
   // Interleaved: the k-th device from the end with all its chunks.
-  StageChoice device(const std::vector<Range>& chunks, std::int64_t k) const;
+  StageChoice device(std::span<const Range> chunks, std::int64_t k) const;
 
-  Memory memory(const std::vector<Range>& chunks, std::int64_t k, Recompute policy) const;
+  Memory memory(std::span<const Range> chunks, std::int64_t k, Recompute policy) const;
 
   // What a device does once per batch, at its full length.
   struct OncePerBatch {
@@ -63,7 +68,7 @@ class StageCosts {
     double gather = 0;  // new parameters, among the replicas
     double layers = 0;  // over which reduce and gather are spread
   };
-  OncePerBatch once_per_batch(const std::vector<Range>& chunks) const;
+  OncePerBatch once_per_batch(std::span<const Range> chunks) const;
 
   // Behind the last backward pass of the first stage.
   struct Ending {
@@ -73,15 +78,22 @@ class StageCosts {
     double gather = 0;  // of new parameters, as far as the next forward pass does not hide it
     double total() const { return gradient_sync + tied + step + gather; }
   };
-  Ending ending(const std::vector<Range>& first) const;
-  Ending ending(std::size_t end) const { return ending({{0, end}}); }
+  Ending ending(std::span<const Range> first) const;
+  Ending ending(std::size_t end) const {
+    const Range first{0, end};
+    return ending({&first, 1});
+  }
 
   // Σ of all loads is at least this.
   double least_total() const;
+  // Σ of the loads of all stages within [begin, end), arrivals apart, is at least this.
+  double least_work(std::size_t begin, std::size_t end) const;
+  double heaviest_layer() const { return sums_->heaviest_layer(); }
 
   // One message over the cut in front of node `begin`, 0 at either end of the chain.
   double arrival(std::size_t begin) const { return arrivals_[begin]; }
   double largest_arrival() const { return largest_arrival_; }
+  double least_arrival() const { return least_arrival_; }
 
  private:
   StageChoice choose(std::size_t begin, std::size_t end, std::int64_t k, double arrivals) const;
@@ -89,12 +101,13 @@ class StageCosts {
   double with_sharding(std::size_t begin, std::size_t end, double recompute) const;
   double sharded(double forward, double backward, double parameters, double largest_layer) const;
   double all_gather(double parameters) const;
-  double tied_outside_first(const std::vector<Range>& chunks, bool first) const;
+  double tied_outside_first(std::span<const Range> chunks, bool first) const;
   double reduce_scatter(double parameters) const;
 
   const Request* request_;
   const TableSums* sums_;
   Strategy strategy_;
+  std::int64_t fewest_ = 1;
   std::int64_t microbatches_ = 1;
   std::vector<Recompute> policies_;
   std::vector<hardware::GroupLevel> replicas_;  // the network among data-parallel replicas

@@ -20,7 +20,7 @@ bool has_attention_core(const Layer& layer) {
   return std::ranges::any_of(layer.forward.ops(), [](const workload::Op& op) { return op.attention_core; });
 }
 
-LayerCost untimed(const Layer& layer, bool recomputed, const LayerGraph& graph) {
+LayerCost untimed_cost(const Layer& layer, bool recomputed, const LayerGraph& graph) {
   LayerCost cost;
   cost.name = layer.name;
   cost.parameters = real(layer.parameters);
@@ -34,21 +34,6 @@ LayerCost untimed(const Layer& layer, bool recomputed, const LayerGraph& graph) 
       real(layer.saved.under(Recompute::kFull).value()) / (graph.parallel.sequence ? real(graph.parallel.width) : 1);
   cost.saved[2] = std::min(cost.saved[1], input);
   return cost;
-}
-
-void price(const Layer& layer, bool recomputed, const cost::OperatorCosts& costs, const TableOptions& options,
-           LayerScheduler& scheduler, LayerCost& priced, bool* proven) {
-  priced.forward = pass_time(layer.forward, costs, scheduler, options, proven);
-  priced.backward = pass_time(layer.backward, costs, scheduler, options, proven);
-  const hardware::Chip& chip = costs.chip();
-  priced.backward.seconds += real(layer.parameters + layer.tied_parameters) * options.accumulation_bytes /
-                             (chip.hbm_bandwidth * chip.calibration.hbm);
-  if (!recomputed) return;
-  using workload::Recompute;
-  priced.recompute[1] =
-      pass_time(workload::recomputed(layer.forward, Recompute::kSelective), costs, scheduler, options, proven);
-  priced.recompute[2] = priced.forward;
-  if (priced.recompute[1].seconds > priced.recompute[2].seconds) priced.recompute[1] = priced.recompute[2];
 }
 
 bool is_recomputed(const LayerGraph& graph, const Layer& layer) {
@@ -70,14 +55,11 @@ std::vector<double> cut_bytes(const LayerGraph& graph) {
 
 }  // namespace
 
-PassTime pass_time(const workload::OpGraph& graph, const cost::OperatorCosts& costs, LayerScheduler& scheduler,
-                   const TableOptions& options, bool* proven) {
-  const auto seconds_of = [&](LayerScheduler::Collectives collectives) {
-    const layer_schedule::LayerTime time = scheduler.time(graph, costs, collectives);
-    if (proven != nullptr) *proven = *proven && time.proven;
-    return options.lower_bounds ? time.lower_bound : time.seconds;
-  };
-  PassTime time{.seconds = seconds_of(LayerScheduler::Collectives::kTimed)};
+TimedPass pass_time(const workload::OpGraph& graph, const cost::OperatorCosts& costs, LayerScheduler& scheduler,
+                    const TableOptions& options) {
+  const layer_schedule::LayerTime scheduled = scheduler.time(graph, costs);
+  TimedPass pass{.time = {.seconds = scheduled.seconds}, .lower_bound = scheduled.lower_bound};
+  if (scheduled.proven) pass.lower_bound = scheduled.seconds;
   double communication = 0;
   double operators = 0;
   if (options.communication || costs.chip().calibration.dispatch_seconds > 0) {
@@ -89,31 +71,69 @@ PassTime pass_time(const workload::OpGraph& graph, const cost::OperatorCosts& co
   }
   if (options.communication && communication > 0) {
     // What is left of it beside compute: the time that the pass would save if communication were free.
-    time.communication = std::clamp(time.seconds - seconds_of(LayerScheduler::Collectives::kFree), 0.0, communication);
+    const double without = scheduler.time(graph, costs, LayerScheduler::Collectives::kFree).seconds;
+    pass.time.communication = std::clamp(pass.time.seconds - without, 0.0, communication);
   }
-  time.seconds = std::max(time.seconds, operators * costs.chip().calibration.dispatch_seconds);
-  return time;
+  const double dispatched = operators * costs.chip().calibration.dispatch_seconds;
+  pass.time.seconds = std::max(pass.time.seconds, dispatched);
+  pass.lower_bound = std::max(pass.lower_bound, dispatched);
+  return pass;
 }
 
-LayerTable untimed_table(const LayerGraph& graph) {
-  LayerTable table{.tensor_parallel = graph.parallel.width,
-                   .microbatch = graph.microbatch,
-                   .sequence_parallel = graph.parallel.sequence,
-                   .cut_bytes = cut_bytes(graph),
-                   .cut_is_replicated = !graph.parallel.sequence};
-  for (const Layer& layer : graph.layers) table.kinds.push_back(untimed(layer, is_recomputed(graph, layer), graph));
+LayerPricer::LayerPricer(const LayerGraph& graph)
+    : graph_(&graph),
+      untimed_{.tensor_parallel = graph.parallel.width,
+               .microbatch = graph.microbatch,
+               .sequence_parallel = graph.parallel.sequence,
+               .cut_bytes = cut_bytes(graph),
+               .cut_is_replicated = !graph.parallel.sequence} {
+  for (const Layer& layer : graph.layers) {
+    const bool again = is_recomputed(graph, layer);
+    untimed_.kinds.push_back(untimed_cost(layer, again, graph));
+    recomputed_.push_back(
+        again ? &selective_.emplace_back(workload::recomputed(layer.forward, workload::Recompute::kSelective))
+              : nullptr);
+  }
   for (const workload::LayerNode& node : graph.nodes)
-    table.nodes.push_back(static_cast<std::uint32_t>(node.layer.index()));
-  return table;
+    untimed_.nodes.push_back(static_cast<std::uint32_t>(node.layer.index()));
 }
 
-LayerTable layer_table(const LayerGraph& graph, const cost::OperatorCosts& costs, const TableOptions& options,
-                       bool* proven) {
-  LayerTable table = untimed_table(graph);
+LayerPricer::Tables LayerPricer::price(const cost::OperatorCosts& costs, const TableOptions& options) const {
+  Tables tables{.times = untimed_, .lower_bounds = untimed_};
   LayerScheduler scheduler(options.schedule, options.states_per_layer);
-  for (std::size_t i = 0; i < graph.layers.size(); ++i)
-    price(graph.layers[i], is_recomputed(graph, graph.layers[i]), costs, options, scheduler, table.kinds[i], proven);
-  return table;
+  bool proven = true;
+  const auto timed = [&](const workload::OpGraph& graph) {
+    const TimedPass pass = pass_time(graph, costs, scheduler, options);
+    proven = proven && pass.lower_bound == pass.time.seconds;
+    return pass;
+  };
+  const auto least = [](const TimedPass& pass) {
+    return PassTime{pass.lower_bound, std::min(pass.lower_bound, pass.time.communication)};
+  };
+  const double per_byte = 1 / (costs.chip().hbm_bandwidth * costs.chip().calibration.hbm);
+  for (std::size_t i = 0; i < graph_->layers.size(); ++i) {
+    const Layer& layer = graph_->layers[i];
+    const double accumulation = real(layer.parameters + layer.tied_parameters) * options.accumulation_bytes * per_byte;
+    const auto fill = [&](LayerCost& cost, const PassTime& forward, const PassTime& backward, const PassTime& again) {
+      cost.forward = forward;
+      cost.backward = backward;
+      cost.backward.seconds += accumulation;
+      if (recomputed_[i] == nullptr) return;
+      cost.recompute[1] = again.seconds > forward.seconds ? forward : again;
+      cost.recompute[2] = forward;
+    };
+    const TimedPass forward = timed(layer.forward);
+    const TimedPass backward = timed(layer.backward);
+    const TimedPass again = recomputed_[i] == nullptr ? TimedPass{} : timed(*recomputed_[i]);
+    fill(tables.times.kinds[i], forward.time, backward.time, again.time);
+    fill(tables.lower_bounds.kinds[i], least(forward), least(backward), least(again));
+  }
+  if (proven) tables.lower_bounds = {};
+  return tables;
+}
+
+LayerTable layer_table(const LayerGraph& graph, const cost::OperatorCosts& costs, const TableOptions& options) {
+  return LayerPricer(graph).price(costs, options).times;
 }
 
 }  // namespace phaze::layer_times

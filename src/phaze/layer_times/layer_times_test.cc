@@ -53,7 +53,7 @@ TEST(LayerTimes, a_pass_takes_the_sum_of_its_operators_or_what_the_host_needs) {
   const auto seconds = [&](double dispatch) {
     chip.calibration.dispatch_seconds = dispatch;
     const cost::OperatorCosts costs({.chip = chip, .network = network});
-    return pass_time(block, costs, scheduler).seconds;
+    return pass_time(block, costs, scheduler).time.seconds;
   };
   const cost::OperatorCosts costs({.chip = chip, .network = network});
   EXPECT_NEAR(seconds(0), cost::serial_cost(block, costs).seconds, 1e-12);

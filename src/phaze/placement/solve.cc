@@ -111,10 +111,8 @@ void Solver::next_group(std::size_t index, std::int64_t limit) {
 template <typename Visit>
 void Solver::for_each_sharing(const Entry& entry, const Visit& visit) const {
   const Family& of = family(entry);
-  Strategy strategy{.table = of.table,
-                    .pipeline = of.pipeline,
-                    .data_parallel = entry.replicas.most,
-                    .interleave = of.interleave};
+  Strategy strategy{
+      .table = of.table, .pipeline = of.pipeline, .data_parallel = entry.replicas.most, .interleave = of.interleave};
   for (const int zero : zero_) {
     // Alone, a replica has nobody to share with.
     if (zero > 0 && strategy.data_parallel == 1 && zero != zero_.front()) continue;
@@ -162,8 +160,8 @@ void Solver::settle(const Entry& entry) {
   std::optional<Found> best;
   for_each_sharing(entry, [&](const Strategy& strategy, const StageCosts& costs) {
     const double limit = best ? std::min(below, best->seconds * kTie) : below;
-    auto partition = of.interleave > 1 ? interleaved_partition(costs, chunks, of.interleave, limit)
-                                       : best_partition(costs, limit);
+    auto partition =
+        of.interleave > 1 ? interleaved_partition(costs, chunks, of.interleave, limit) : best_partition(costs, limit);
     if (!partition) return;
     const double memory = peak_memory(costs, partition->stages);
     if (best && partition->seconds * kTie > best->seconds && memory >= best->memory) return;

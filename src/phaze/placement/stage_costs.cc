@@ -32,11 +32,7 @@ double stages_in_flight(std::int64_t k, std::int64_t p, std::int64_t v, std::int
 }
 
 StageCosts::StageCosts(const Request& request, const TableSums& sums, const Strategy& strategy, std::int64_t fewest)
-    : request_(&request),
-      sums_(&sums),
-      strategy_(strategy),
-      fewest_(fewest),
-      policies_(request.freedom.recompute) {
+    : request_(&request), sums_(&sums), strategy_(strategy), fewest_(fewest), policies_(request.freedom.recompute) {
   const LayerTable& table = sums.table();
   const std::int64_t p = strategy.pipeline, d = strategy.data_parallel, t = table.tensor_parallel;
   microbatches_ = ceil_divide(request.training.global_batch, table.microbatch * d);

@@ -1,11 +1,11 @@
 // The strategies of a request, in groups that share a bound.
 //
 // A Family is a table, a pipeline depth and an interleaving. Within it, strategies differ in their replicas; those with
-// equally many microbatches m form groups. Costs of a group are bounded together (StageCosts with `fewest`): collectives
-// among more replicas never take less time, and more replicas never have larger shares of the states. The first half
-// needs care: in a torus, a group that fills another side gains links, so there every number of replicas is a group of
-// its own; and neighbouring stages that move apart may reach each other over another level of the network, so a group
-// ends where they do.
+// equally many microbatches m form groups. Costs of a group are bounded together (StageCosts with `fewest`):
+// collectives among more replicas never take less time, and more replicas never have larger shares of the states. The
+// first half needs care: in a torus, a group that fills another side gains links, so there every number of replicas is
+// a group of its own; and neighbouring stages that move apart may reach each other over another level of the network,
+// so a group ends where they do.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,10 @@
 #include "phaze/search/model_search.h"
 
 #include <algorithm>
+#include <compare>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include "phaze/base/units.h"
@@ -22,25 +25,45 @@ constexpr double kRounding = 1 - 1e-12;
 const char* to_string(Level level) {
   switch (level) {
     case Level::kRoofline: return "roofline";
+    case Level::kPlaced: return "placed roofline";
     case Level::kOperators: return "operator costs";
-    case Level::kPlaced: return "placement of operator costs";
+    case Level::kBounds: return "bounds on layer schedules";
     case Level::kSchedules: return "layer schedules";
   }
   return "";
 }
 
+// What the bounds of rooflines depend on.
+struct RooflineKey {
+  Rates rates;
+  double memory = 0;
+  double step_seconds = 0;
+  auto operator<=>(const RooflineKey&) const = default;
+};
+
+struct ModelProfile::Shared {
+  std::mutex mutex;
+  std::map<RooflineKey, std::shared_ptr<RooflineBounds>> bounds;
+};
+
 ModelProfile::ModelProfile(const layer_times::Workload& workload, std::int64_t devices,
                            const hardware::Network& network, bool kernels, std::uint64_t states_per_layer)
-    : workload_(&workload), states_per_layer_(states_per_layer) {
+    : workload_(&workload), states_per_layer_(states_per_layer), shared_(std::make_shared<Shared>()) {
   const double bytes = layer_times::accumulation_bytes(workload.training.states);
+  configurations_.reserve(workload.graphs.size());
   for (const workload::LayerGraph& graph : workload.graphs) {
-    placement::LayerTable untimed = layer_times::untimed_table(graph);
-    PlacementBound bound(untimed, workload.training, devices, network);
-    Configuration configuration{.untimed = std::move(untimed), .bound = std::move(bound)};
-    for (const workload::Layer& layer : graph.layers)
-      configuration.layers.push_back({.forward = {layer.forward, network, kernels},
-                                      .backward = {layer.backward, network, kernels},
-                                      .accumulated_bytes = real(layer.parameters + layer.tied_parameters) * bytes});
+    auto pricer = std::make_unique<layer_times::LayerPricer>(graph);
+    PlacementBound bound(pricer->untimed(), workload.training, devices, network);
+    Configuration configuration{.pricer = std::move(pricer), .bound = std::move(bound)};
+    for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+      const workload::Layer& layer = graph.layers[i];
+      const workload::OpGraph* again = configuration.pricer->recomputed(i);
+      configuration.layers.push_back(
+          {.forward = {layer.forward, network, kernels},
+           .backward = {layer.backward, network, kernels},
+           .recomputed = again == nullptr ? std::nullopt : std::optional<PassProfile>({*again, network, kernels}),
+           .accumulated_bytes = real(layer.parameters + layer.tied_parameters) * bytes});
+    }
     configurations_.push_back(std::move(configuration));
   }
 }
@@ -50,22 +73,21 @@ layer_times::TableOptions ModelProfile::table_options() const {
           .states_per_layer = states_per_layer_};
 }
 
-double ModelProfile::least_seconds(std::size_t c, const Rates& rates, const cost::OperatorCosts* costs,
-                                   double below) const {
+double ModelProfile::least_seconds(std::size_t c, const Rates& rates) const {
   const Configuration& configuration = configurations_[c];
   thread_local std::vector<double> scratch;
   thread_local std::vector<PlacementBound::Times> times;
   times.clear();
   for (const Layer& layer : configuration.layers)
-    times.push_back({layer.forward.least_seconds(rates, costs, scratch),
-                     layer.backward.least_seconds(rates, costs, scratch) + layer.accumulated_bytes / rates.bytes});
-  return configuration.bound.least_seconds(times, below) * kRounding;
+    times.push_back({layer.forward.least_seconds(rates, nullptr, scratch),
+                     layer.backward.least_seconds(rates, nullptr, scratch) + layer.accumulated_bytes / rates.bytes});
+  return configuration.bound.least_seconds(times, kNever) * kRounding;
 }
 
 placement::LayerTable ModelProfile::least_table(std::size_t c, const Rates& rates,
                                                 const cost::OperatorCosts* costs) const {
   const Configuration& configuration = configurations_[c];
-  placement::LayerTable table = configuration.untimed;
+  placement::LayerTable table = configuration.pricer->untimed();
   std::vector<double> scratch;
   for (std::size_t i = 0; i < configuration.layers.size(); ++i) {
     const Layer& layer = configuration.layers[i];
@@ -73,28 +95,44 @@ placement::LayerTable ModelProfile::least_table(std::size_t c, const Rates& rate
     cost.forward.seconds = layer.forward.least_seconds(rates, costs, scratch) * kRounding;
     cost.backward.seconds =
         (layer.backward.least_seconds(rates, costs, scratch) + layer.accumulated_bytes / rates.bytes) * kRounding;
-    // Recompute of the attention core counts as free here, that of a whole layer only where the layer can be
-    // recomputed.
-    if (cost.saved[2] < cost.saved[0]) cost.recompute[2] = cost.forward;
+    if (!layer.recomputed) continue;
+    cost.recompute[2] = cost.forward;
+    cost.recompute[1].seconds =
+        std::min(cost.forward.seconds, layer.recomputed->least_seconds(rates, costs, scratch) * kRounding);
   }
   return table;
 }
 
-ChipSearch::ChipSearch(const ModelProfile& profile, const hardware::Cluster& cluster, cost::Memo& memo, Blank)
+std::shared_ptr<RooflineBounds> ModelProfile::roofline_bounds(const hardware::Cluster& cluster) const {
+  const placement::Request request = layer_times::empty_request(*workload_, cluster);
+  const RooflineKey key{rates_of(cluster.chip), request.devices.memory, request.devices.step_seconds_per_parameter};
+  const std::lock_guard lock(shared_->mutex);
+  auto& bounds = shared_->bounds[key];
+  if (bounds == nullptr) {
+    std::vector<double> closed_form;
+    closed_form.reserve(size());
+    for (std::size_t c = 0; c < size(); ++c) closed_form.push_back(least_seconds(c, key.rates));
+    bounds = std::make_shared<RooflineBounds>(std::move(closed_form));
+  }
+  return bounds;
+}
+
+ChipSearch::ChipSearch(const ModelProfile& profile, const hardware::Cluster& cluster, cost::Memo& memo)
     : profile_(&profile),
       cluster_(&cluster),
       memo_(&memo),
-      rates_(rates_of(cluster.chip)),
+      rooflines_(profile.roofline_bounds(cluster)),
       least_best_(kNever),
-      floor_(kNever) {}
+      floor_(kNever),
+      least_seconds_(rooflines_->least()) {}
 
-ChipSearch::ChipSearch(const ModelProfile& profile, const hardware::Cluster& cluster, cost::Memo& memo)
-    : ChipSearch(profile, cluster, memo, Blank{}) {
-  for (std::size_t c = 0; c < profile.size(); ++c)
-    queue_.push_back(
-        {profile.least_seconds(c, rates_, nullptr, kNever), static_cast<std::uint32_t>(c), Level::kRoofline});
+void ChipSearch::fill_queue() {
+  begun_ = true;
+  queue_.clear();
+  queue_.reserve(profile_->size());
+  for (std::size_t c = 0; c < profile_->size(); ++c)
+    queue_.push_back({rooflines_->closed_form(c), static_cast<std::uint32_t>(c), Level::kRoofline});
   std::ranges::make_heap(queue_, later);
-  least_seconds_ = queue_.front().seconds;
 }
 
 // Among equals the deeper one first, so that work ends early, then the order of the workload, so that runs repeat.
@@ -110,24 +148,11 @@ cost::OperatorCosts ChipSearch::costs() const {
       memo_);
 }
 
-double ChipSearch::place(placement::LayerTable table, double below, Evaluation* found) const {
-  placement::Request request = layer_times::empty_request(profile_->workload(), *cluster_);
-  request.tables.push_back(std::move(table));
-  NoProgress silent;
-  const placement::Solution solution = placement::solve(request, {.keep = 1, .below = below}, silent);
-  if (solution.plans.empty()) return kNever;
-  const placement::Ranked& best = solution.plans.front();
-  if (found != nullptr) {
-    found->strategy = best.plan.strategy;
-    found->peak_memory = best.evaluation.peak_memory();
-  }
-  return best.evaluation.time_per_batch;
-}
-
 void ChipSearch::refine(Level level, double enough) {
   if (evaluation_ || infeasible_) return;
   // What left the queue under a lower limit may matter under this one.
   if (enough > floor_) *this = ChipSearch(*profile_, *cluster_, *memo_);
+  if (!begun_) fill_queue();
   while (true) {
     double best = kNever;
     if (best_) best = best_->seconds;
@@ -155,36 +180,64 @@ void ChipSearch::end() {
   queue_ = {};
 }
 
+// Seconds of the best placement if less than `below`, infinite otherwise; `found`, if given, learns what it is.
+double ChipSearch::place(placement::LayerTable table, double below, Evaluation* found) const {
+  placement::Request request = layer_times::empty_request(profile_->workload(), *cluster_);
+  request.tables.push_back(std::move(table));
+  NoProgress silent;
+  const placement::Solution solution = placement::solve(request, {.keep = 1, .below = below}, silent);
+  if (solution.plans.empty()) return kNever;
+  const placement::Ranked& best = solution.plans.front();
+  if (found != nullptr) {
+    found->strategy = best.plan.strategy;
+    found->peak_memory = best.evaluation.peak_memory();
+  }
+  return best.evaluation.time_per_batch;
+}
+
 // False where the configuration takes at least the lower of the two limits, or has no plan.
-bool ChipSearch::raise(Entry entry, double best, double enough) {
+bool ChipSearch::raise(const Entry& entry, double best, double enough) {
   const double limit = std::min(best, enough);
   const std::size_t c = entry.configuration;
+  const Rates rates = rates_of(cluster_->chip);
+  if (entry.level == Level::kRoofline) {
+    const double seconds =
+        rooflines_->placed(c, [&] { return place(profile_->least_table(c, rates, nullptr), kNever) * kRounding; });
+    return put_back(entry, Level::kPlaced, seconds, limit);
+  }
   const cost::OperatorCosts operator_costs = costs();
-  if (entry.level != Level::kPlaced) {
-    const bool priced = entry.level == Level::kOperators;
-    const double seconds = priced ? place(profile_->least_table(c, rates_, &operator_costs), limit) * kRounding
-                                  : profile_->least_seconds(c, rates_, &operator_costs, limit);
-    if (seconds >= limit) return false;
-    entry.level = priced ? Level::kPlaced : Level::kOperators;
-    entry.seconds = std::max(entry.seconds, seconds);
-    queue_.push_back(entry);
-    std::ranges::push_heap(queue_, later);
-    return true;
+  if (entry.level == Level::kPlaced) {
+    const double seconds = place(profile_->least_table(c, rates, &operator_costs), limit) * kRounding;
+    return put_back(entry, Level::kOperators, seconds, limit);
   }
   layer_times::TableOptions options = profile_->table_options();
   options.communication = false;
-  bool proven = true;
-  const workload::LayerGraph& graph = profile_->workload().graphs[c];
-  placement::LayerTable table = layer_times::layer_table(graph, operator_costs, options, &proven);
+  if (entry.level == Level::kBounds) return settle(c, profile_->pricer(c).price(operator_costs, options), best, limit);
+  options.states_per_layer = 1;
+  layer_times::LayerPricer::Tables tables = profile_->pricer(c).price(operator_costs, options);
+  if (tables.lower_bounds.nodes.empty()) return settle(c, std::move(tables), best, limit);
+  return put_back(entry, Level::kBounds, place(std::move(tables.lower_bounds), limit) * kRounding, limit);
+}
+
+bool ChipSearch::put_back(Entry entry, Level level, double seconds, double limit) {
+  if (seconds >= limit) return false;
+  entry.level = level;
+  entry.seconds = std::max(entry.seconds, seconds);
+  queue_.push_back(entry);
+  std::ranges::push_heap(queue_, later);
+  return true;
+}
+
+bool ChipSearch::settle(std::size_t configuration, layer_times::LayerPricer::Tables tables, double best, double limit) {
+  const bool proven = tables.lower_bounds.nodes.empty();
   if (!proven) {
     // The bound of a schedule that is not proven is what counts; the plan is then wanted even if it is slow.
-    options.lower_bounds = true;
-    const double least = place(layer_times::layer_table(graph, operator_costs, options), limit);
+    const double least = place(std::move(tables.lower_bounds), limit);
     if (least == kNever) return false;
     least_best_ = std::min(least_best_, least * kRounding);
   }
-  Evaluation found{.configuration = c};
-  const double seconds = place(std::move(table), proven ? limit : best, &found);
+  Evaluation found{.configuration = configuration};
+  const double seconds = place(std::move(tables.times), proven ? limit : best, &found);
   if (seconds == kNever) return !proven;
   found.seconds = seconds;
   best_ = found;
@@ -195,8 +248,8 @@ bool ChipSearch::raise(Entry entry, double best, double enough) {
 ChipSearch::Planned ChipSearch::plans(std::size_t keep) const {
   check(evaluation_.has_value(), "plans of a chip that was not evaluated");
   Planned planned{.request = layer_times::empty_request(profile_->workload(), *cluster_)};
-  planned.request.tables.push_back(layer_times::layer_table(profile_->workload().graphs[evaluation_->configuration],
-                                                            costs(), profile_->table_options()));
+  planned.request.tables.push_back(
+      profile_->pricer(evaluation_->configuration).price(costs(), profile_->table_options()).times);
   NoProgress silent;
   planned.solution = placement::solve(planned.request, {.keep = keep}, silent);
   return planned;
@@ -236,6 +289,7 @@ std::optional<Evaluation> get_evaluation(ByteReader& reader) {
 // Every member that changes after construction belongs here: the tests end searches after a detour over bytes.
 std::string ChipSearch::save() const {
   ByteWriter writer;
+  writer.put(begun_);
   writer.put(queue_.size());
   for (const Entry& entry : queue_) {
     writer.put(entry.seconds);
@@ -254,8 +308,9 @@ std::string ChipSearch::save() const {
 
 std::optional<ChipSearch> ChipSearch::restore(const ModelProfile& profile, const hardware::Cluster& cluster,
                                               cost::Memo& memo, std::string_view saved) {
-  ChipSearch search(profile, cluster, memo, Blank{});
+  ChipSearch search(profile, cluster, memo);
   ByteReader reader(saved);
+  search.begun_ = reader.get<std::uint8_t>() != 0;
   const auto size = reader.get<std::size_t>();
   if (size > profile.size()) return std::nullopt;
   for (std::size_t i = 0; i < size; ++i) {

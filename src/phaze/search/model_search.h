@@ -1,22 +1,27 @@
 // How fast one model can be trained on one chip: bounds that tighten step by step, down to the best plan.
 //
 // A configuration is a width, a microbatch and a choice of sequence parallelism: one graph of the workload. Each has a
-// least time per batch, at one of four levels:
+// least time per batch, at one of five levels:
 //
 //   kRoofline    layers at their rooflines (roofline.h), placed as placement_bound.h says
+//   kPlaced      layers at their rooflines, with the exact placement: pipeline, gradients, optimizer and memory
 //   kOperators   the same with products priced by their best mapping on all cores
-//   kPlaced      the exact placement of these times, with pipeline, gradients, optimizer and memory
-//   kSchedules   the same with the layers' schedules: the answer
+//   kBounds      the same with the simple bounds on the layers' schedules: every mode of every operator is priced
+//   kSchedules   the same with the schedules themselves: the answer
 //
 // A level never lowers a bound: layer times grow from level to level, and the time of a placement grows with those of
 // its layers (a longer pass hides more communication, but never more than it adds). Whether a plan fits the memory does
 // not depend on times at all, so a configuration without a plan at kPlaced has none.
+//
+// The first two levels know of a chip only its peak rates, and chips by the hundred share those: RooflineBounds holds
+// them for all.
 //
 // ChipSearch keeps the configurations of one chip in a queue, the least time first. To tighten the bound, the first
 // configuration goes up a level and back into the queue; when the first one is at kSchedules, it is the best of all.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,11 +35,12 @@
 #include "phaze/placement/solve.h"
 #include "phaze/search/placement_bound.h"
 #include "phaze/search/roofline.h"
+#include "phaze/search/roofline_bounds.h"
 
 namespace phaze::search {
 
-enum class Level : std::uint8_t { kRoofline, kOperators, kPlaced, kSchedules };
-inline constexpr std::size_t kLevels = 4;
+enum class Level : std::uint8_t { kRoofline, kPlaced, kOperators, kBounds, kSchedules };
+inline constexpr std::size_t kLevels = 5;
 const char* to_string(Level level);
 
 // What of a model all chips share. The workload must outlive it.
@@ -49,26 +55,33 @@ class ModelProfile {
 
   const layer_times::Workload& workload() const { return *workload_; }
   std::size_t size() const { return configurations_.size(); }
+  const layer_times::LayerPricer& pricer(std::size_t c) const { return *configurations_[c].pricer; }
 
   // Least times of the layers of configuration c on a chip, as a table for placement.
   placement::LayerTable least_table(std::size_t c, const Rates& rates, const cost::OperatorCosts* costs) const;
-  // Least seconds per batch, by rooflines alone or with operator costs; infinite where that is at least `below`.
-  double least_seconds(std::size_t c, const Rates& rates, const cost::OperatorCosts* costs, double below) const;
+  // Least seconds per batch by rooflines alone.
+  double least_seconds(std::size_t c, const Rates& rates) const;
+
+  // Those of all chips with the peak rates and the memory of this one.
+  std::shared_ptr<RooflineBounds> roofline_bounds(const hardware::Cluster& cluster) const;
 
  private:
   struct Layer {
     PassProfile forward, backward;
+    std::optional<PassProfile> recomputed;  // under selective recompute
     double accumulated_bytes = 0;
   };
   struct Configuration {
+    std::unique_ptr<layer_times::LayerPricer> pricer;
     std::vector<Layer> layers;
-    placement::LayerTable untimed;
     PlacementBound bound;
   };
+  struct Shared;
 
   const layer_times::Workload* workload_;
   std::uint64_t states_per_layer_;
   std::vector<Configuration> configurations_;
+  std::shared_ptr<Shared> shared_;
 };
 
 // The best plan found at kSchedules.
@@ -117,18 +130,19 @@ class ChipSearch {
     Level level = Level::kRoofline;
   };
   static bool later(const Entry& a, const Entry& b);
-  bool raise(Entry entry, double best, double enough);
-  void end();
-  struct Blank {};
-  ChipSearch(const ModelProfile& profile, const hardware::Cluster& cluster, cost::Memo& memo, Blank);
-  // Seconds of the best placement if less than `below`, infinite otherwise; `found`, if given, learns what it is.
+  bool raise(const Entry& entry, double best, double enough);
+  bool put_back(Entry entry, Level level, double seconds, double limit);
+  bool settle(std::size_t configuration, layer_times::LayerPricer::Tables tables, double best, double limit);
   double place(placement::LayerTable table, double below, Evaluation* found = nullptr) const;
+  void end();
+  void fill_queue();
   cost::OperatorCosts costs() const;
 
   const ModelProfile* profile_;
   const hardware::Cluster* cluster_;
   cost::Memo* memo_;
-  Rates rates_;
+  std::shared_ptr<RooflineBounds> rooflines_;
+  bool begun_ = false;        // before, nothing but rooflines is known, and the queue is not filled
   std::vector<Entry> queue_;  // a heap
   std::optional<Evaluation> best_;
   double least_best_;  // least_seconds over all configurations at kSchedules

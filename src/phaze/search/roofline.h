@@ -11,6 +11,7 @@
 // made; a pass then costs about a nanosecond per operator and bound.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct Rates {
   double vector_cycles = 0;
   double bytes = 0;
   double start_seconds = 0;
+  auto operator<=>(const Rates&) const = default;
 };
 Rates rates_of(const hardware::Chip& chip);
 

@@ -52,6 +52,7 @@ class Solver {
     std::size_t family = 0;
     Replicas replicas;
     bool bounded = false;
+    bool tried = false;  // one strategy, shown to take at least `bound`
   };
   // The least bound first, then the order of enumeration, so that runs repeat.
   static bool later(const Entry& a, const Entry& b) {
@@ -75,7 +76,7 @@ class Solver {
   double group_bound(const Entry& entry) const;
   template <typename Visit>
   void for_each_sharing(const Entry& entry, const Visit& visit) const;
-  void settle(const Entry& entry);
+  void settle(Entry entry);
   Solution answer();
 
   const Request& request_;
@@ -151,10 +152,18 @@ void Solver::divide(Entry entry) {
 }
 
 // The best ZeRO level, order and cuts of one strategy; among equals the one that needs less memory.
-void Solver::settle(const Entry& entry) {
-  ++solved_;
+//
+// A strategy that memory makes slow is far above its bound, and to solve it in full before there is anything to compare
+// it with takes long. To show that it is no better than the next in the queue takes no time: it goes back then.
+void Solver::settle(Entry entry) {
+  constexpr double kFurther = 1.1;
   const Family& of = family(entry);
-  const double below = options_.exhaustive ? options_.below : worst();
+  double below = options_.below;
+  if (!options_.exhaustive) {
+    const double next = queue_.empty() ? entry.bound : queue_.front().bound;
+    below = std::min(worst(), std::max(entry.bound, next) * kFurther);
+  }
+  if (!entry.tried) ++solved_;
   std::vector<Stage> chunks;
   if (of.interleave > 1) chunks = interleaved_stages(request_.tables[of.table], of.pipeline, of.interleave);
   std::optional<Found> best;
@@ -167,7 +176,12 @@ void Solver::settle(const Entry& entry) {
     if (best && partition->seconds * kTie > best->seconds && memory >= best->memory) return;
     best = Found{partition->seconds, memory, {strategy, std::move(partition->stages)}};
   });
-  if (!best) return;
+  if (!best) {
+    entry.bound = below;
+    entry.tried = true;
+    if (!options_.exhaustive) push(entry);
+    return;
+  }
   const auto place = std::ranges::upper_bound(best_, best->seconds, {}, &Found::seconds);
   best_.insert(place, std::move(*best));
   if (best_.size() > keep()) best_.pop_back();

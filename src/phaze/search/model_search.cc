@@ -196,19 +196,26 @@ double ChipSearch::place(placement::LayerTable table, double below, Evaluation* 
 }
 
 // False where the configuration takes at least the lower of the two limits, or has no plan.
+//
+// Where memory is short, a placement may take far longer than its bound, and far longer to find. A configuration is
+// therefore placed only as far as a horizon a little behind the next one in the queue; one that reaches it goes back
+// with that as its bound.
 bool ChipSearch::raise(const Entry& entry, double best, double enough) {
+  constexpr double kFurther = 1.2;
   const double limit = std::min(best, enough);
+  const double next = queue_.empty() ? entry.seconds : std::max(entry.seconds, queue_.front().seconds);
+  const double horizon = std::min(limit, next * kFurther);
   const std::size_t c = entry.configuration;
   const Rates rates = rates_of(cluster_->chip);
   if (entry.level == Level::kRoofline) {
-    const double seconds =
-        rooflines_->placed(c, [&] { return place(profile_->least_table(c, rates, nullptr), kNever) * kRounding; });
-    return put_back(entry, Level::kPlaced, seconds, limit);
+    const double seconds = rooflines_->placed(
+        c, horizon, [&](double below) { return place(profile_->least_table(c, rates, nullptr), below) * kRounding; });
+    return put_back(entry, Level::kPlaced, seconds, horizon, limit);
   }
   const cost::OperatorCosts operator_costs = costs();
   if (entry.level == Level::kPlaced) {
-    const double seconds = place(profile_->least_table(c, rates, &operator_costs), limit) * kRounding;
-    return put_back(entry, Level::kOperators, seconds, limit);
+    const double seconds = place(profile_->least_table(c, rates, &operator_costs), horizon) * kRounding;
+    return put_back(entry, Level::kOperators, seconds, horizon, limit);
   }
   layer_times::TableOptions options = profile_->table_options();
   options.communication = false;
@@ -216,13 +223,14 @@ bool ChipSearch::raise(const Entry& entry, double best, double enough) {
   options.states_per_layer = 1;
   layer_times::LayerPricer::Tables tables = profile_->pricer(c).price(operator_costs, options);
   if (tables.lower_bounds.nodes.empty()) return settle(c, std::move(tables), best, limit);
-  return put_back(entry, Level::kBounds, place(std::move(tables.lower_bounds), limit) * kRounding, limit);
+  return put_back(entry, Level::kBounds, place(std::move(tables.lower_bounds), limit) * kRounding, limit, limit);
 }
 
-bool ChipSearch::put_back(Entry entry, Level level, double seconds, double limit) {
-  if (seconds >= limit) return false;
-  entry.level = level;
-  entry.seconds = std::max(entry.seconds, seconds);
+// With its bound at a higher level; or at its own, where it reached the horizon.
+bool ChipSearch::put_back(Entry entry, Level level, double seconds, double horizon, double limit) {
+  if (seconds >= limit && horizon >= limit) return false;
+  if (seconds < horizon) entry.level = level;
+  entry.seconds = std::max(entry.seconds, std::min(seconds, horizon));
   queue_.push_back(entry);
   std::ranges::push_heap(queue_, later);
   return true;

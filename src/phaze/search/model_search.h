@@ -131,7 +131,7 @@ class ChipSearch {
   };
   static bool later(const Entry& a, const Entry& b);
   bool raise(const Entry& entry, double best, double enough);
-  bool put_back(Entry entry, Level level, double seconds, double limit);
+  bool put_back(Entry entry, Level level, double seconds, double horizon, double limit);
   bool settle(std::size_t configuration, layer_times::LayerPricer::Tables tables, double best, double limit);
   double place(placement::LayerTable table, double below, Evaluation* found = nullptr) const;
   void end();

@@ -19,14 +19,14 @@ class RooflineBounds {
   double closed_form(std::size_t configuration) const { return closed_form_[configuration]; }
   double least() const { return least_; }  // of all, by the closed form
 
-  // With the exact placement; infinite where nothing fits. `work_out` is asked where nobody has it yet.
-  double placed(std::size_t configuration, const std::function<double()>& work_out);
+  // With the exact placement, if that is less than `limit`; infinite otherwise. `work_out` answers the same question
+  // where nobody has asked it yet.
+  double placed(std::size_t configuration, double limit, const std::function<double(double limit)>& work_out);
 
  private:
-  static constexpr double kUnknown = -1;
-
   std::vector<double> closed_form_;
   double least_ = std::numeric_limits<double>::infinity();
+  // A time that is known, or, negative, one that it is known to reach.
   std::vector<std::atomic<double>> placed_;
 };
 

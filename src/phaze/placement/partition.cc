@@ -19,6 +19,8 @@ class Search {
     best_.seconds = below;
   }
 
+  bool fits() { return p_ <= n_ && keeps(std::numeric_limits<double>::max()); }
+
   std::optional<Partition> run() {
     if (p_ > n_ || !keeps(limit())) return std::nullopt;
     weigh_endings();
@@ -49,6 +51,19 @@ class Search {
         return costs_.least_load(0, end, position) <= limit;
       }
       std::size_t low = 1, high = first_[k - 1];  // the least start lies in [low, high]; high itself is an empty stage
+      // Neighbouring stages are of much the same length.
+      const std::size_t length = k == 1 ? n_ / p_ : first_[k - 2] - first_[k - 1];
+      for (std::size_t step = 1, guess = high - std::min(high - low, length); low < high; step *= 2) {
+        if (costs_.least_load(guess, first_[k - 1], position) <= limit) {
+          high = guess;
+          if (guess < low + step) break;
+          guess -= step;
+        } else {
+          low = guess + 1;
+          if (guess + step >= high) break;
+          guess += step;
+        }
+      }
       while (low < high) {
         const std::size_t middle = (low + high) / 2;
         if (costs_.least_load(middle, first_[k - 1], position) <= limit)
@@ -198,6 +213,8 @@ class Search {
 }  // namespace
 
 std::optional<Partition> best_partition(const StageCosts& costs, double below) { return Search(costs, below).run(); }
+
+bool fits(const StageCosts& costs) { return Search(costs, kNever).fits(); }
 
 double partition_bound(const StageCosts& costs, double below) {
   const std::size_t n = costs.layers();

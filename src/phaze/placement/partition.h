@@ -41,6 +41,9 @@ std::optional<Partition> best_partition(const StageCosts& costs, double below);
 // nothing. For one stage that is the time itself. Infinite where it is at least `below`.
 double partition_bound(const StageCosts& costs, double below);
 
+// Whether any partition fits the memory.
+bool fits(const StageCosts& costs);
+
 // From the first to the last layer whose kind stands at several places of the chain.
 Range repeated_layers(const LayerTable& table);
 

@@ -132,10 +132,12 @@ double Solver::group_bound(const Entry& entry) const {
   std::vector<Stage> chunks;
   if (of.interleave > 1) chunks = interleaved_stages(request_.tables[of.table], of.pipeline, of.interleave);
   for_each_sharing(entry, [&](const Strategy&, const StageCosts& costs) {
-    if (of.interleave == 1)
-      least = std::min(least, partition_bound(costs, least));
-    else if (const auto partition = interleaved_partition(costs, chunks, of.interleave, least))
+    if (of.interleave == 1) {
+      const double bound = partition_bound(costs, least);
+      if (bound < least && fits(costs)) least = bound;
+    } else if (const auto partition = interleaved_partition(costs, chunks, of.interleave, least)) {
       least = partition->seconds;
+    }
   });
   return least < worst() ? least / kTie : kNever;
 }
@@ -156,7 +158,7 @@ void Solver::divide(Entry entry) {
 // A strategy that memory makes slow is far above its bound, and to solve it in full before there is anything to compare
 // it with takes long. To show that it is no better than the next in the queue takes no time: it goes back then.
 void Solver::settle(Entry entry) {
-  constexpr double kFurther = 1.1;
+  constexpr double kFurther = 1.3;
   const Family& of = family(entry);
   double below = options_.below;
   if (!options_.exhaustive) {

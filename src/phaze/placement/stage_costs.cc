@@ -105,7 +105,9 @@ StageChoice StageCosts::choose(std::size_t begin, std::size_t end, std::int64_t 
   const double in_flight = in_flight_[static_cast<std::size_t>(k)];
   for (const Recompute policy : policies_) {
     const std::size_t r = index(policy);
-    const double memory = fixed + in_flight * sums_->saved(r, begin, end) + sums_->rerun(r, begin, end);
+    double memory = fixed + in_flight * sums_->saved(r, begin, end);
+    if (memory > request_->devices.memory) continue;
+    if (policy != Recompute::kNone) memory += sums_->rerun(r, begin, end);
     if (memory <= request_->devices.memory)
       return {with_sharding(begin, end, sums_->recompute(r, begin, end)) + arrivals, policy};
   }

@@ -160,7 +160,15 @@ void ChipSearch::refine(Level level, double enough) {
     if (!queue_.empty()) next = queue_.front().seconds;
     least_seconds_ = std::min({least_best_, next, floor_});
     if (best <= next && best <= floor_) return end();
-    if (queue_.empty() || least_seconds_ >= enough) return;
+    if (least_seconds_ >= enough) return;
+    if (queue_.empty()) {
+      // A schedule that is not proven keeps the bound below the limit, while the plan found is above it. Only the whole
+      // answer settles that, and for it what takes longer than the limit counts, too.
+      enough = kNever;
+      *this = ChipSearch(*profile_, *cluster_, *memo_);
+      fill_queue();
+      continue;
+    }
     if (queue_.front().level >= level && level != Level::kSchedules) {
       level_ = std::max(level_, level);
       return;

@@ -7,6 +7,7 @@
 //   while (stop.spend()) step();
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -39,6 +40,11 @@ class Stop {
   bool reached() { return look(); }
 
   std::uint64_t spent() const { return spent_; }
+  // Units left of the budget; kUnlimited without one.
+  std::uint64_t work_left() const {
+    if (limits_.work == kUnlimited) return kUnlimited;
+    return limits_.work - std::min(spent_, limits_.work);
+  }
   Reason reason() const { return reason_; }
   // Seconds left until the deadline; infinite without one.
   double seconds_left() const;

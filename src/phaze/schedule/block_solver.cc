@@ -10,6 +10,7 @@ namespace {
 constexpr std::size_t kSmall = 5;
 constexpr std::size_t kLarge = 65;
 constexpr std::size_t kFirstWidth = 16;
+constexpr std::uint64_t kMostTriesPerOperator = 1000;
 constexpr std::size_t kWiden = 8;
 // A layer of so many states takes a few hundred megabytes.
 constexpr std::size_t kWidest = std::size_t{1} << 20U;
@@ -98,6 +99,16 @@ void BlockSolver::set_worths(const Block& block, std::span<const double> rates) 
 template <std::size_t Words>
 void BlockSolver::close_gap(Engine<Words>& engine, const Block& block, Stop& stop, BlockResult& result,
                             Statistics& statistics) {
+  if (block.size >= kSmall) {
+    // A quarter of the budget: without a good schedule the search that follows finds no end.
+    const std::uint64_t tries = std::min<std::uint64_t>(stop.work_left(), kMostTriesPerOperator * block.size);
+    local_search_.improve(block, result.lower_bound, tries, stop, result.schedule);
+    result.optimal = closed(result);
+    if (result.optimal) {
+      ++statistics.closed_by_lists;
+      return;
+    }
+  }
   if (block.size < kSmall) {
     set_worths(block, {});
     search(engine, block, stop, result, statistics);

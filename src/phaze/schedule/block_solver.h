@@ -9,6 +9,7 @@
 #include "phaze/schedule/bounds.h"
 #include "phaze/schedule/exact.h"
 #include "phaze/schedule/heuristics.h"
+#include "phaze/schedule/local_search.h"
 
 namespace phaze::schedule {
 
@@ -54,6 +55,7 @@ class BlockSolver {
 
   SimpleBounds bounds_;
   ListScheduler lists_;
+  LocalSearch local_search_;
   Block restricted_[2], reversed_;
   BlockSchedule found_;
   std::vector<std::uint8_t> keep_;

@@ -161,19 +161,37 @@ void ListScheduler::occupy(const Block& block, std::size_t mode, Ticks start) {
     for (std::size_t k = 0; k < resources; ++k) held_[piece * resources + k] += block.demand(mode)[k];
 }
 
-void ListScheduler::serial_scheme(const Block& block, const std::vector<std::uint32_t>& order, ModeRule rule,
-                                  BlockSchedule& schedule) {
+void ListScheduler::start_serial_scheme(const Block& block, BlockSchedule& schedule) {
   schedule.ops.resize(block.size);
   schedule.makespan = 0;
   moments_.assign(1, 0);
   held_.assign(block.resources, 0);
   finish_.assign(block.size, 0);
+}
+
+// When all that must finish before it has.
+Ticks ListScheduler::earliest_start(const Block& block, std::size_t op) const {
+  Ticks earliest = 0;
+  const auto row = block.before_row(op);
+  for (std::size_t w = 0; w < row.size(); ++w)
+    for (std::uint64_t rest = row[w]; rest != 0; rest &= rest - 1)
+      earliest = std::max(earliest, finish_[w * 64 + static_cast<std::size_t>(std::countr_zero(rest))]);
+  return earliest;
+}
+
+void ListScheduler::place(const Block& block, std::size_t op, const BlockPlacement& placement,
+                          BlockSchedule& schedule) {
+  schedule.ops[op] = placement;
+  finish_[op] = placement.start + block.modes[placement.mode].duration;
+  schedule.makespan = std::max(schedule.makespan, finish_[op]);
+  occupy(block, placement.mode, placement.start);
+}
+
+void ListScheduler::serial_scheme(const Block& block, const std::vector<std::uint32_t>& order, ModeRule rule,
+                                  BlockSchedule& schedule) {
+  start_serial_scheme(block, schedule);
   for (const std::uint32_t op : order) {
-    Ticks earliest = 0;
-    const auto row = block.before_row(op);
-    for (std::size_t w = 0; w < row.size(); ++w)
-      for (std::uint64_t rest = row[w]; rest != 0; rest &= rest - 1)
-        earliest = std::max(earliest, finish_[w * 64 + static_cast<std::size_t>(std::countr_zero(rest))]);
+    const Ticks earliest = earliest_start(block, op);
     BlockPlacement placed;
     Ticks ends = std::numeric_limits<Ticks>::max();
     const auto consider = [&](std::uint32_t mode) {
@@ -189,11 +207,15 @@ void ListScheduler::serial_scheme(const Block& block, const std::vector<std::uin
       consider(thrifty_mode(block, op));
     else
       for (std::uint32_t m = block.mode_offsets[op]; m < block.mode_offsets[op + 1]; ++m) consider(m);
-    schedule.ops[op] = placed;
-    finish_[op] = ends;
-    schedule.makespan = std::max(schedule.makespan, ends);
-    occupy(block, placed.mode, placed.start);
+    place(block, op, placed, schedule);
   }
+}
+
+void ListScheduler::serial_scheme(const Block& block, const std::vector<std::uint32_t>& order,
+                                  const std::vector<std::uint32_t>& modes, BlockSchedule& schedule) {
+  start_serial_scheme(block, schedule);
+  for (const std::uint32_t op : order)
+    place(block, op, {.mode = modes[op], .start = earliest_fit(block, modes[op], earliest_start(block, op))}, schedule);
 }
 
 void ListScheduler::keep(const BlockSchedule& candidate, BlockSchedule& best) const {

@@ -42,12 +42,18 @@ class ListScheduler {
   // Places `order` (a permutation in which predecessors come first) by the serial scheme.
   void serial_scheme(const Block& block, const std::vector<std::uint32_t>& order, ModeRule rule,
                      BlockSchedule& schedule);
+  // The same with the mode of every operator given.
+  void serial_scheme(const Block& block, const std::vector<std::uint32_t>& order,
+                     const std::vector<std::uint32_t>& modes, BlockSchedule& schedule);
   void parallel_scheme(const Block& block, const std::vector<double>& urgency, ModeRule rule, BlockSchedule& schedule);
 
   // Shortens `schedule` from both ends. `reversed` is the block with time running backwards.
   void improve(const Block& block, const Block& reversed, BlockSchedule& schedule);
 
  private:
+  void start_serial_scheme(const Block& block, BlockSchedule& schedule);
+  Ticks earliest_start(const Block& block, std::size_t op) const;
+  void place(const Block& block, std::size_t op, const BlockPlacement& placement, BlockSchedule& schedule);
   void set_urgency(const Block& block, Priority priority);
   std::uint32_t thrifty_mode(const Block& block, std::size_t op) const;
   // The earliest start of `mode` at or after `earliest` in the profile.

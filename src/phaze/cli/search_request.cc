@@ -1,0 +1,116 @@
+#include "phaze/cli/search_request.h"
+
+#include <utility>
+
+#include "phaze/cli/flags.h"
+#include "phaze/cli/session.h"
+#include "phaze/hardware/chip_file.h"
+#include "phaze/hardware/design_space.h"
+
+namespace phaze::cli {
+namespace {
+
+// Throughput of every model on the baseline chip, with its best plan there.
+Result<std::vector<double>> baseline(const SearchRequest& request, const search::Problem& problem, Session& session) {
+  auto chip = hardware::load_chip(request.baseline);
+  if (!chip) return chip.error();
+  search::Problem alone = problem;
+  alone.chips = {std::move(*chip)};
+  alone.objective = search::Objective::kThroughput;
+  search::Search search(alone, {.threads = request.search.threads});
+  std::vector<double> throughputs;
+  for (std::size_t model = 0; model < alone.workloads.size(); ++model) {
+    auto outcome = search.run({model}, session.progress);
+    if (!outcome) return outcome.error();
+    if (outcome->stopped) return Error{"stopped"};
+    if (outcome->best.empty())
+      return Error{"no plan for " + alone.workloads[model].model + " on the baseline chip", "--baseline",
+                   "name another chip, or give --mean arithmetic"};
+    throughputs.push_back(outcome->best.front().score);
+  }
+  return throughputs;
+}
+
+}  // namespace
+
+void SearchRequest::add_to(CLI::App& command) {
+  plan.microbatches = {1, 2, 4, 8};
+  problem.devices = 0;
+  command.add_option("MODEL", models, "Zoo names (see 'phaze model list'), config.json or .onnx files")->required();
+  command.add_option("--space", space, "phaze (the space of 2024, the default) or a .yaml file")->type_name("SPACE");
+  const auto count = [&](const std::string& name, auto& target, const std::string& help) {
+    return command.add_option(name, target, help)->check(positive_whole_number())->type_name("N");
+  };
+  count("--devices", problem.devices, "Chips in the cluster")->required();
+  count("--global-batch", plan.global_batch, "Samples per training step")->required();
+  count("--seq", plan.sequence, "Tokens per sample (default: the model's own)");
+  command.add_option("--network", network, "A preset, a .yaml file, or levels (default: the space's own)")
+      ->type_name("NETWORK");
+  using search::Mean;
+  using search::Objective;
+  add_choice<Objective>(command, "--objective", problem.objective,
+                        {{"throughput", Objective::kThroughput},
+                         {"throughput-per-tdp", Objective::kPerWatt},
+                         {"throughput-per-area", Objective::kPerArea}},
+                        "What to maximise (default: throughput)");
+  add_choice<Mean>(command, "--mean", problem.mean,
+                   {{"geometric", Mean::kGeometric}, {"arithmetic", Mean::kArithmetic}},
+                   "Several models: geometric mean relative to the baseline chip, or arithmetic mean of throughputs, "
+                   "as in 2024 (default: geometric)");
+  command.add_option("--weights", weights, "Several models: their weights, separated by commas")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber)
+      ->type_name("LIST");
+  command.add_option("--baseline", baseline, "Several models: throughputs count relative to this chip's")
+      ->type_name("CHIP");
+  const auto list = [&](const std::string& name, std::vector<std::int64_t>& target, const std::string& help) {
+    command.add_option(name, target, help)->delimiter(',')->check(positive_whole_number())->type_name("LIST");
+  };
+  list("--hbm", hbm_gib, "HBM capacities to choose from, in GiB (default: 32,64,80)");
+  list("--microbatch", plan.microbatches, "Samples per microbatch (default: 1,2,4,8)");
+  list("--tensor-parallel", plan.widths, "Widths (default: powers of two in the innermost network level)");
+  using workload::AttentionKind;
+  add_choice<AttentionKind>(command, "--attention", plan.attention,
+                            {{"eager", AttentionKind::kEager}, {"flash", AttentionKind::kFlash}},
+                            "eager: scores are written out; flash: fused and tiled (default: eager)");
+  count("--threads", search.threads, "Threads (default: all cores)");
+  command.add_option("--time-limit", search.seconds, "Seconds; then the best so far, with the gap")
+      ->check(CLI::PositiveNumber)
+      ->type_name("SECONDS");
+}
+
+Result<search::Problem> make_problem(const SearchRequest& request, Session& session) {
+  search::Problem problem = request.problem;
+  auto space = hardware::load_space(request.space);
+  if (!space) return space.error();
+  space->for_each_kept([&](const hardware::Chip& chip) {
+    problem.chips.push_back(chip);
+    return !interrupted();
+  });
+  if (interrupted()) return Error{"stopped"};
+  if (problem.chips.empty()) return Error{"no chip is within the limits of the space", "--space"};
+  auto network = request.network.empty() ? hardware::own_network(space->base) : hardware::load_network(request.network);
+  if (!network) return network.error();
+  if (network->capacity() > 0 && problem.devices > network->capacity())
+    return Error{"the network joins " + std::to_string(network->capacity()) + " devices at most", "--devices"};
+  problem.network = std::move(*network);
+  problem.area_model = space->limits.area_model;
+  for (const std::int64_t capacity : request.hbm_gib) problem.hbm.emplace_back(capacity << 30);
+  if (!request.weights.empty() && request.weights.size() != request.models.size())
+    return Error{"there must be as many weights as models", "--weights"};
+  problem.weights = request.weights;
+  for (const std::string& model : request.models) {
+    auto workload = layer_times::load_workload(model, problem.devices, problem.network, request.plan, session.progress);
+    if (!workload) return workload.error();
+    for (const std::string& warning : workload->warnings) session.log.warning(warning);
+    problem.workloads.push_back(std::move(*workload));
+  }
+  if (problem.workloads.size() > 1 && problem.mean == search::Mean::kGeometric) {
+    auto throughputs = baseline(request, problem, session);
+    if (!throughputs) return throughputs.error();
+    problem.baseline = std::move(*throughputs);
+  }
+  return problem;
+}
+
+}  // namespace phaze::cli

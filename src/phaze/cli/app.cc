@@ -10,6 +10,7 @@
 #include "phaze/cli/commands.h"
 #include "phaze/cli/flags.h"
 #include "phaze/cli/session.h"
+#include "phaze/search/mpi_world.h"
 
 namespace phaze::cli {
 namespace {
@@ -71,6 +72,7 @@ void mention_common_options(CLI::App& app) {
 }  // namespace
 
 void Session::answer(std::string_view text) {
+  if (silent) return;
   progress.clear();
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
     log.error("standard output cannot be written");
@@ -81,17 +83,22 @@ void Session::answer(std::string_view text) {
 void Session::fail(const Error& error) {
   progress.clear();
   if (interrupted()) {
-    log.error("stopped");
+    if (!silent) log.error("stopped");
     exit_code = kInterrupted;
     return;
   }
-  log.error(to_string(error));
+  if (!silent) log.error(to_string(error));
   exit_code = kBadInput;
 }
 
 int run(int argc, const char* const* argv) {
   listen_for_interrupt();
   Session session;
+  session.arguments.assign(argv, argv + argc);
+  if (search::launched_rank() > 0) {
+    session.silent = true;
+    session.progress.hide();
+  }
   CLI::App app("Phaze finds the accelerator and the distributed training plan that fit each other, with a proof.",
                "phaze");
   app.set_version_flag("--version", "phaze " PHAZE_VERSION);
@@ -110,7 +117,7 @@ int run(int argc, const char* const* argv) {
       "Every command explains itself: phaze model --help, phaze model show --help.");
   // Options must be known before the command's callback runs.
   app.parse_complete_callback([&] {
-    session.log.set_level(level);
+    session.log.set_level(session.silent ? LogLevel::kError : level);
     if (level == LogLevel::kError) session.progress.hide();
   });
   add_model_command(app, session);

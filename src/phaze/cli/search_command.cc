@@ -1,14 +1,19 @@
 #include <chrono>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "phaze/cli/commands.h"
 #include "phaze/cli/flags.h"
+#include "phaze/cli/run_record.h"
 #include "phaze/cli/search_request.h"
 #include "phaze/cli/session.h"
 #include "phaze/report/search_report.h"
+#include "phaze/search/chip_work.h"
+#include "phaze/search/ledger.h"
+#include "phaze/search/mpi_world.h"
 #include "phaze/search/search.h"
 #include "phaze/sim/from_plan.h"
 
@@ -53,37 +58,88 @@ Result<report::FoundChip> find_best(Search& search, const search::Problem& probl
       }
       found.plans.push_back(std::move(answer));
     }
-    found.chips.front().hbm = search.least_hbm(peak);
+    found.chips.front().hbm = search::least_hbm(problem, best, peak);
   }
   found.outcome = std::move(*outcome);
   return found;
 }
 
-void search_command(const SearchRequest& request, Session& session) {
-  const auto started = std::chrono::steady_clock::now();
-  const auto problem = make_problem(request, session);
-  if (!problem) return session.fail(problem.error());
-  Search search(*problem, request.search);
-  report::SearchAnswer answer{.objective = problem->objective,
-                              .mean = problem->mean,
+struct SearchCommand {
+  SearchRequest request;
+  std::string out;  // the run database; empty: none
+  bool resume = false;
+};
+
+// Common chip, and with several models the best chip for each alone.
+Result<report::SearchAnswer> find_all(Search& search, const search::Problem& problem, const SearchRequest& request,
+                                      PlanStore& store, Session& session) {
+  report::SearchAnswer answer{.objective = problem.objective,
+                              .mean = problem.mean,
                               .baseline = request.baseline,
-                              .area_model = problem->area_model};
-  PlanStore store;
+                              .area_model = problem.area_model};
   std::vector<std::size_t> all;
-  for (std::size_t model = 0; model < problem->workloads.size(); ++model) all.push_back(model);
-  auto common = find_best(search, *problem, all, store, session);
-  if (!common) return session.fail(common.error());
+  for (std::size_t model = 0; model < problem.workloads.size(); ++model) all.push_back(model);
+  auto common = find_best(search, problem, all, store, session);
+  if (!common) return common.error();
   answer.common = std::move(*common);
   for (std::size_t model = 0; all.size() > 1 && model < all.size() && !interrupted(); ++model) {
-    auto one = find_best(search, *problem, {model}, store, session);
-    if (!one) return session.fail(one.error());
+    auto one = find_best(search, problem, {model}, store, session);
+    if (!one) return one.error();
     answer.each.push_back(std::move(*one));
   }
-  answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
-  session.answer(session.json ? report::search_json(answer) : report::search_text(answer));
+  return answer;
+}
+
+bool settled(const report::SearchAnswer& answer, std::size_t models) {
+  bool all = answer.common.outcome.open == 0 && (models == 1 || answer.each.size() == models);
+  for (const report::FoundChip& found : answer.each) all = all && found.outcome.open == 0;
+  return all;
+}
+
+void search_command(const SearchCommand& command, const CLI::App& app, Session& session) {
+  const auto started = std::chrono::steady_clock::now();
+  search::MpiWorld world;
+  SearchRequest request = command.request;
+  // The usual way with many processes is one for every core.
+  if (world.size() > 1 && request.search.threads == 0) request.search.threads = 1;
+
+  const auto problem = make_problem(request, session);
+  Status ready = problem ? Status(Done{}) : Status(problem.error());
+  std::optional<search::Ledger> ledger;
+  if (problem && world.leads() && !command.out.empty()) {
+    const auto description = describe_run(app, session.arguments, request, *problem);
+    auto opened = description ? search::Ledger::open(command.out, command.resume, *description, *problem)
+                              : Result<search::Ledger>(description.error());
+    if (opened)
+      ledger.emplace(std::move(*opened));
+    else
+      ready = opened.error();
+  }
+  ready = world.agree(ready);
+  if (!ready) return session.fail(ready.error());
+  if (!world.leads()) {
+    search::ChipWorker worker(*problem);
+    return world.serve(request.search.threads, [&](const std::string& task) { return worker(task); });
+  }
+
+  request.search.ledger = ledger ? &*ledger : nullptr;
+  request.search.executor = [&](search::Work work) {
+    return world.make_executor(request.search.threads, std::move(work));
+  };
+  Search search(*problem, request.search);
+  PlanStore store;
+  auto answer = find_all(search, *problem, request, store, session);
+  if (!answer) return session.fail(answer.error());
+  answer->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  if (ledger) {
+    const auto status =
+        settled(*answer, problem->workloads.size()) ? run_db::RunStatus::kFinished : run_db::RunStatus::kStopped;
+    if (auto written = ledger->finish(documents(*answer), status); !written) return session.fail(written.error());
+  }
+  session.answer(session.json ? report::search_json(*answer) : report::search_text(*answer));
   if (interrupted())
     session.fail({"stopped"});
-  else if (answer.common.chips.empty())
+  else if (answer->common.chips.empty() && answer->common.outcome.open == 0)
     session.exit_code = kInfeasible;
 }
 
@@ -91,14 +147,19 @@ void search_command(const SearchRequest& request, Session& session) {
 
 void add_search_command(CLI::App& app, Session& session) {
   CLI::App& command = *app.add_subcommand("search", "The best chip of a space and its plans, with a proof");
-  const auto request = std::make_shared<SearchRequest>();
-  request->add_to(command);
-  command.add_flag("--exhaustive", request->search.exhaustive, "Evaluate every chip: the same answer, slowly");
-  command.add_option("--top", request->search.keep, "Keep so many of the best chips, proven too (default: 1)")
+  const auto options = std::make_shared<SearchCommand>();
+  SearchRequest& request = options->request;
+  request.add_to(command);
+  command.add_flag("--exhaustive", request.search.exhaustive, "Evaluate every chip: the same answer, slowly");
+  command.add_option("--top", request.search.keep, "Keep so many of the best chips, proven too (default: 1)")
       ->check(positive_whole_number())
       ->type_name("N");
+  CLI::Option* out =
+      command.add_option("--out", options->out, "Keep everything in this run database (SQLite)")->type_name("RUN.db");
+  command.add_flag("--resume", options->resume, "Go on with the run in --out where it was stopped or killed")
+      ->needs(out);
   command.footer("Example:\n  phaze search llama2-7b --space phaze --devices 1024 --global-batch 4096");
-  command.callback([request, &session] { search_command(*request, session); });
+  command.callback([options, &command, &session] { search_command(*options, command, session); });
 }
 
 }  // namespace phaze::cli

@@ -48,11 +48,13 @@ void SearchRequest::add_to(CLI::App& command) {
       ->type_name("NETWORK");
   using search::Mean;
   using search::Objective;
-  add_choice<Objective>(command, "--objective", problem.objective,
-                        {{"throughput", Objective::kThroughput},
-                         {"throughput-per-tdp", Objective::kPerWatt},
-                         {"throughput-per-area", Objective::kPerArea}},
-                        "What to maximise (default: throughput)");
+  add_choice<Objective>(
+      command, "--objective", problem.objective,
+      {{"throughput", Objective::kThroughput},
+       {"throughput-per-tdp", Objective::kPerWatt},
+       {"throughput-per-area", Objective::kPerArea},
+       {"pareto", Objective::kPareto}},
+      "What to maximise; pareto: all chips that are best for their area and TDP (default: throughput)");
   add_choice<Mean>(command, "--mean", problem.mean,
                    {{"geometric", Mean::kGeometric}, {"arithmetic", Mean::kArithmetic}},
                    "Several models: geometric mean relative to the baseline chip, or arithmetic mean of throughputs, "

@@ -1,7 +1,9 @@
 // What every command shares: how to answer, where to log, and the exit code to leave with.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "phaze/base/result.h"
 #include "phaze/cli/app.h"
@@ -12,6 +14,8 @@ namespace phaze::cli {
 
 struct Session {
   bool json = false;
+  bool silent = false;                 // another process of the same job speaks
+  std::vector<std::string> arguments;  // the command line
   Log log;
   TerminalProgress progress;
   int exit_code = kAnswered;

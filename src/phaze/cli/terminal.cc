@@ -21,7 +21,10 @@ extern "C" void on_interrupt(int signal) {
 
 }  // namespace
 
-void listen_for_interrupt() { std::signal(SIGINT, on_interrupt); }
+void listen_for_interrupt() {
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);  // what batch systems and mpirun send
+}
 
 bool interrupted() { return interrupt_requested != 0; }
 

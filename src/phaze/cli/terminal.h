@@ -9,7 +9,8 @@
 
 namespace phaze::cli {
 
-// From here on Ctrl-C asks the running work to stop at its next step; a second Ctrl-C ends the program at once.
+// From here on Ctrl-C, or SIGTERM, asks the running work to stop at its next step; a second Ctrl-C ends the program at
+// once.
 void listen_for_interrupt();
 bool interrupted();
 

@@ -18,7 +18,8 @@ double area_of(const SearchAnswer& answer, const hardware::Chip& chip) {
 
 std::string_view unit(const SearchAnswer& answer) {
   switch (answer.objective) {
-    case search::Objective::kThroughput: return "";
+    case search::Objective::kThroughput:
+    case search::Objective::kPareto: return "";
     case search::Objective::kPerWatt: return " per watt";
     case search::Objective::kPerArea: return " per square micrometre";
   }
@@ -56,16 +57,18 @@ Json found_json(const SearchAnswer& answer, const FoundChip& found) {
     stages[search::to_string(static_cast<search::Level>(level))] = outcome.pruned_at[level];
   json["pruned_by"] = std::move(stages);
   if (found.chips.size() > 1) {
-    json["top"] = Json::array();
+    Json list = Json::array();
     for (std::size_t i = 0; i < found.chips.size(); ++i) {
       Json throughputs = Json::object();
       for (std::size_t m = 0; m < found.models.size(); ++m) throughputs[found.models[m]] = found.throughputs[i][m];
-      json["top"].push_back({{"chip", Json::parse(chip_json(found.chips[i]))},
-                             {"index", outcome.best[i].chip},
-                             {"area_um2", area_of(answer, found.chips[i])},
-                             {"score", outcome.best[i].score},
-                             {"throughput", std::move(throughputs)}});
+      list.push_back({{"chip", Json::parse(chip_json(found.chips[i]))},
+                      {"index", outcome.best[i].chip},
+                      {"area_um2", area_of(answer, found.chips[i])},
+                      {"tdp_watts", hardware::thermal_design_power(found.chips[i]).total},
+                      {"score", outcome.best[i].score},
+                      {"throughput", std::move(throughputs)}});
     }
+    json[answer.objective == search::Objective::kPareto ? "front" : "top"] = std::move(list);
   }
   return json;
 }
@@ -109,11 +112,14 @@ std::string found_text(const SearchAnswer& answer, const FoundChip& found) {
   text += account(found.outcome);
   if (found.chips.size() > 1) {
     using Align = Table::Align;
-    Table table({{"rank", Align::kRight}, {"score", Align::kRight}, {"area", Align::kRight}, {"chip"}});
+    Table table(
+        {{"rank", Align::kRight}, {"score", Align::kRight}, {"area", Align::kRight}, {"TDP", Align::kRight}, {"chip"}});
     for (std::size_t i = 0; i < found.chips.size(); ++i)
       table.row({std::to_string(i + 1), fmt::format("{:.6g}", found.outcome.best[i].score),
-                 fmt::format("{:.1f} mm2", area_of(answer, found.chips[i]) / 1e6), shape(found.chips[i])});
-    text += "\n" + table.to_string();
+                 fmt::format("{:.1f} mm2", area_of(answer, found.chips[i]) / 1e6),
+                 fmt::format("{:.0f} W", hardware::thermal_design_power(found.chips[i]).total), shape(found.chips[i])});
+    text += answer.objective == search::Objective::kPareto ? "\nPareto front of throughput, area and TDP:\n" : "\n";
+    text += table.to_string();
   }
   for (const PlanAnswer& plan : found.plans) text += "\n" + plan_text(plan, 1);
   return text;

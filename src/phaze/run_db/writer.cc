@@ -213,6 +213,11 @@ Status Writer::commit(const Batch& batch) {
   return transaction->commit();
 }
 
-Status Writer::finish() { return database_.execute("PRAGMA journal_mode = DELETE"); }
+Status Writer::finish() {
+  for (const char* sql :
+       {"DELETE FROM chip_states WHERE chip NOT IN (SELECT chip FROM best)", "VACUUM", "PRAGMA journal_mode = DELETE"})
+    if (auto status = database_.execute(sql); !status) return status;
+  return Done{};
+}
 
 }  // namespace phaze::run_db

@@ -30,7 +30,8 @@ class Writer {
   // Once, before anything else. Chips are numbered in this order.
   Status write_problem(const std::vector<ModelRow>& models, const std::vector<ChipRow>& chips);
   Status commit(const Batch& batch);
-  // Everything into the one file, so that it can be moved or read from a folder that cannot be written.
+  // Everything into the one file, so that it can be moved or read from a folder that cannot be written, without the
+  // states of chips that are settled.
   Status finish();
 
   // What an earlier process had found out.

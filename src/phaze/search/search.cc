@@ -1,97 +1,28 @@
 #include "phaze/search/search.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <cmath>
-#include <functional>
-#include <thread>
+#include <map>
+#include <utility>
 
 #include "phaze/hardware/power.h"
+#include "phaze/search/chip_work.h"
+#include "phaze/search/ledger.h"
+#include "phaze/search/score.h"
 
 namespace phaze::search {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr std::size_t kRound = 32;
+
+// Bounds mean little before there is an incumbent, so the first chips go all the way.
 constexpr std::size_t kFirstRound = 8;
-// Scores are inverted to times with a rounding error; what lies within it is worked out in full.
-constexpr double kInversion = 1 + 1e-12;
-
-void in_parallel(unsigned threads, std::size_t count, const std::function<void(std::size_t)>& work) {
-  std::atomic<std::size_t> next = 0;
-  const auto loop = [&] {
-    for (std::size_t i = next++; i < count; i = next++) work(i);
-  };
-  std::vector<std::jthread> crew;
-  for (unsigned t = 1; t < std::min<std::size_t>(threads, count); ++t) crew.emplace_back(loop);
-  loop();
-}
-
-// What throughputs are worth on one chip. Without models that matter, nothing.
-class Score {
- public:
-  Score(const Problem& problem, std::vector<std::size_t> models) : problem_(&problem), models_(std::move(models)) {
-    double sum = 0;
-    for (const std::size_t model : models_) sum += weight(model);
-    for (const std::size_t model : models_) shares_.push_back(weight(model) / sum);
-  }
-
-  const std::vector<std::size_t>& models() const { return models_; }
-
-  // `seconds` per batch of each of the models.
-  double of(const std::vector<double>& seconds, double cost) const {
-    double score = 0;
-    for (std::size_t i = 0; i < models_.size(); ++i) {
-      if (seconds[i] == kNever) return 0;
-      const double value = worth(i, seconds[i]);
-      if (one())
-        score = value;
-      else
-        score += geometric() ? shares_[i] * std::log(value) : shares_[i] * value;
-    }
-    if (!one() && geometric()) score = std::exp(score);
-    return score / cost;
-  }
-
-  // Seconds of the i-th model beyond which the score stays below `least`, the others taking theirs.
-  double enough(std::size_t i, const std::vector<double>& seconds, double cost, double least) const {
-    if (least <= 0) return kNever;
-    double needed = least * cost;
-    if (!one()) {
-      double others = 0;
-      for (std::size_t j = 0; j < models_.size(); ++j)
-        if (j != i) others += shares_[j] * (geometric() ? std::log(worth(j, seconds[j])) : worth(j, seconds[j]));
-      needed = geometric() ? std::exp((std::log(needed) - others) / shares_[i]) : (needed - others) / shares_[i];
-    }
-    return needed > 0 ? batch(i) / (needed * base(i)) * kInversion : kNever;
-  }
-
- private:
-  bool one() const { return models_.size() == 1; }
-  bool geometric() const { return problem_->mean == Mean::kGeometric; }
-  double weight(std::size_t model) const { return problem_->weights.empty() ? 1 : problem_->weights[model]; }
-  double batch(std::size_t i) const {
-    return static_cast<double>(problem_->workloads[models_[i]].training.global_batch);
-  }
-  double base(std::size_t i) const {
-    return one() || !geometric() || problem_->baseline.empty() ? 1 : problem_->baseline[models_[i]];
-  }
-  double worth(std::size_t i, double seconds) const { return batch(i) / seconds / base(i); }
-
-  const Problem* problem_;
-  std::vector<std::size_t> models_;
-  std::vector<double> shares_;
-};
-
-double cost_of(const hardware::Chip& chip, const Problem& problem) {
-  switch (problem.objective) {
-    case Objective::kThroughput: return 1;
-    case Objective::kPerWatt: return hardware::thermal_design_power(chip).total;
-    case Objective::kPerArea: return hardware::area(chip, problem.area_model).total;
-  }
-  return 1;
-}
+// Large rounds keep many workers busy, small ones waste less on chips that the next incumbent would have pruned.
+std::size_t round_size(std::size_t left) { return std::clamp<std::size_t>(left / 256, 32, 1 << 16); }
 
 }  // namespace
 
@@ -105,20 +36,62 @@ const char* to_string(Fate fate) {
   return "";
 }
 
-struct Search::State {
-  const Problem* problem;
-  Options options;
-  cost::Memo memo{std::size_t{1} << 22};
-  std::vector<hardware::Cluster> clusters;
-  std::vector<double> costs;
-  std::vector<ModelProfile> profiles;
-  std::vector<std::vector<std::unique_ptr<ChipSearch>>> searches;  // by model, then chip
-  std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
+Bytes least_hbm(const Problem& problem, std::size_t chip, double peak_memory) {
+  if (problem.hbm.empty()) return problem.chips[chip].hbm;
+  Bytes least = std::ranges::max(problem.hbm);
+  for (const Bytes capacity : problem.hbm)
+    if (static_cast<double>(capacity.value()) >= peak_memory && capacity < least) least = capacity;
+  return least;
+}
 
-  bool out_of_time() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count() > options.seconds;
+struct Search::State {
+  State(const Problem& given, const Options& chosen) : problem(given), options(chosen), worker(given) {
+    const Work work = [this](const std::string& task) { return worker(task); };
+    executor = options.executor ? options.executor(work) : make_thread_executor(options.threads, work);
+    states.resize(problem.workloads.size());
+    for (auto& of_model : states) of_model.resize(problem.chips.size());
+    costs.reserve(problem.chips.size());
+    for (const hardware::Chip& chip : problem.chips) costs.push_back(cost_of(chip, problem));
+    if (problem.objective != Objective::kPareto) return;
+    sizes.reserve(problem.chips.size());
+    for (const hardware::Chip& chip : problem.chips)
+      sizes.push_back({hardware::area(chip, problem.area_model).total, hardware::thermal_design_power(chip).total});
   }
+
+  bool out_of_time() const { return std::chrono::duration<double>(Clock::now() - started).count() > options.seconds; }
+  Status take_up();
+
+  const Problem& problem;
+  Options options;
+  ChipWorker worker;
+  std::unique_ptr<Executor> executor;
+  std::vector<double> costs;
+  std::vector<Selection::Size> sizes;                                       // on a Pareto front
+  std::vector<std::vector<ModelState>> states;                              // by model, then chip
+  std::vector<bool> bounded = std::vector<bool>(problem.workloads.size());  // models whose rooflines are known
+  bool taken_up = false;
+  std::size_t runs = 0;
+  std::map<std::pair<std::size_t, std::int64_t>, std::string> reasons;  // by model and memory
+  Clock::time_point started = Clock::now();
 };
+
+// What an earlier process had found out about chips.
+Status Search::State::take_up() {
+  if (taken_up || options.ledger == nullptr) return Done{};
+  taken_up = true;
+  auto saved = options.ledger->states();
+  if (!saved) return saved.error();
+  for (Ledger::SavedState& state : *saved) {
+    std::optional<ModelState> restored;
+    if (state.model < states.size() && state.chip < problem.chips.size())
+      restored = worker.restore(state.chip, state.model, std::move(state.saved));
+    if (!restored)
+      return Error{"the state of chip " + std::to_string(state.chip) + " in the database is damaged", "--resume",
+                   "run the search again with another --out"};
+    states[state.model][state.chip] = std::move(*restored);
+  }
+  return Done{};
+}
 
 namespace {
 
@@ -126,170 +99,315 @@ namespace {
 class Run {
  public:
   Run(Search::State& state, const std::vector<std::size_t>& models, Progress& progress)
-      : state_(state), score_(*state.problem, models), progress_(progress), count_(state.clusters.size()) {
-    outcome_.chips.resize(count_);
+      : state_(state),
+        score_(state.problem, models),
+        progress_(progress),
+        count_(state.problem.chips.size()),
+        number_(state.runs++),
+        selection_(state.problem.objective == Objective::kPareto ? Selection::front(state.sizes)
+                                                                 : Selection::best(state.options.keep)),
+        changed_(count_, false) {
+    outcome_.chips.resize(count_, {.bound = kNever});
+    outcome_.open = static_cast<std::int64_t>(count_);
   }
 
   Result<Outcome> run();
 
  private:
-  ChipSearch& at(std::size_t chip, std::size_t model) { return *state_.searches[model][chip]; }
-  std::vector<double> seconds(std::size_t chip, bool bounds);
-  bool start();
-  void rounds();
-  void refine(std::size_t chip);
+  struct Waiting {
+    double bound = 0;
+    std::size_t chip = 0;
+  };
+  static bool later(const Waiting& a, const Waiting& b) {
+    return a.bound != b.bound ? a.bound < b.bound : a.chip > b.chip;
+  }
+
+  Status take_up();
+  Status start();
+  Status rounds();
+  Status raise(const std::vector<std::size_t>& round);
+  Status keep(run_db::RunStatus status);
+  Level next_level(std::size_t chip) const;
   void judge(std::size_t chip);
+  void settle(std::size_t chip, Fate fate);
+  void count(const ChipRecord& record);
+  bool hopeless(std::size_t chip) const;
   bool beaten(std::size_t chip) const;
-  double least_score() const { return outcome_.best.size() < keep() ? 0 : outcome_.best.back().score; }
-  std::size_t keep() const { return std::max<std::size_t>(1, state_.options.keep); }
+  double least_useful(std::size_t chip) const;
+  std::vector<double> seconds(std::size_t chip, bool bounds) const;
+  double highest_bound() const { return queue_.empty() ? 0 : queue_.front().bound; }
   bool stopped();
+  void explain();
   void finish();
+
+  const ModelState& at(std::size_t chip, std::size_t model) const { return state_.states[model][chip]; }
+  double memory(std::size_t chip) const { return static_cast<double>(least_hbm(state_.problem, chip, kNever).value()); }
 
   Search::State& state_;
   Score score_;
   Progress& progress_;
   std::size_t count_;
+  std::size_t number_;
+  Selection selection_;
   Outcome outcome_;
+  std::vector<Waiting> queue_;  // a heap
+  double too_little_memory_ = -1;
+  bool ended_before_ = false;
+  // Since the last entry in the ledger.
+  std::vector<bool> changed_;
+  std::vector<std::size_t> changed_chips_;
+  std::vector<std::pair<std::size_t, std::size_t>> changed_states_;  // chip, model
 };
 
-std::vector<double> Run::seconds(std::size_t chip, bool bounds) {
+std::vector<double> Run::seconds(std::size_t chip, bool bounds) const {
   std::vector<double> values;
+  values.reserve(score_.models().size());
   for (const std::size_t model : score_.models()) {
-    const ChipSearch& search = at(chip, model);
-    values.push_back(bounds || !search.evaluation() ? search.least_seconds() : search.evaluation()->seconds);
+    const ModelState& state = at(chip, model);
+    values.push_back(bounds || !state.evaluation ? state.least_seconds : state.evaluation->seconds);
   }
   return values;
 }
 
 bool Run::stopped() {
-  const auto closed = static_cast<std::int64_t>(
-      std::ranges::count_if(outcome_.chips, [](const ChipRecord& record) { return record.fate != Fate::kOpen; }));
-  if (!progress_.advance("chips", closed, static_cast<std::int64_t>(count_)) || state_.out_of_time())
+  const std::int64_t closed = outcome_.evaluated + outcome_.pruned + outcome_.infeasible;
+  std::string what = fmt::format("{} evaluated, {} pruned", outcome_.evaluated, outcome_.pruned);
+  if (outcome_.infeasible > 0) what += fmt::format(", {} infeasible", outcome_.infeasible);
+  if (!selection_.chosen().empty()) {
+    const double best = selection_.chosen().front().score;
+    what += fmt::format(", best {:.6g}, gap {:.3g} %", best, 100 * std::max(0.0, highest_bound() / best - 1));
+  }
+  const double elapsed = std::chrono::duration<double>(Clock::now() - state_.started).count();
+  if (elapsed > 0) what += fmt::format(", {:.0f} chips/s", static_cast<double>(closed) / elapsed);
+  if (!progress_.advance(what, closed, static_cast<std::int64_t>(count_)) || state_.out_of_time())
     outcome_.stopped = true;
   return outcome_.stopped;
 }
 
+void Run::count(const ChipRecord& record) {
+  if (record.fate == Fate::kOpen) return;
+  --outcome_.open;
+  if (record.fate == Fate::kEvaluated) ++outcome_.evaluated;
+  if (record.fate == Fate::kInfeasible) ++outcome_.infeasible;
+  if (record.fate != Fate::kPruned) return;
+  ++outcome_.pruned;
+  ++outcome_.pruned_at[static_cast<std::size_t>(record.level)];
+}
+
+// The chip has come to its end in this search.
+void Run::settle(std::size_t chip, Fate fate) {
+  ChipRecord& record = outcome_.chips[chip];
+  record.fate = fate;
+  count(record);
+  if (fate == Fate::kEvaluated) selection_.insert({chip, record.score});
+  // Whether a plan fits does not depend on how fast a chip is: with less memory there is none on another one either.
+  if (fate != Fate::kInfeasible) return;
+  record.bound = 0;
+  too_little_memory_ = std::max(too_little_memory_, memory(chip));
+}
+
+bool Run::hopeless(std::size_t chip) const { return !state_.options.exhaustive && memory(chip) <= too_little_memory_; }
+
+// What an earlier process wrote about this search.
+Status Run::take_up() {
+  if (state_.options.ledger == nullptr) return Done{};
+  auto saved = state_.options.ledger->search(number_);
+  if (!saved) return saved.error();
+  for (auto& [chip, record] : saved->records) {
+    changed_[chip] = true;  // it is in the database, so that start() leaves it alone
+    const Fate fate = record.fate;
+    outcome_.chips[chip] = std::move(record);
+    if (fate != Fate::kOpen) settle(chip, fate);
+  }
+  ended_before_ = saved->ended;
+  return Done{};
+}
+
 // Rooflines of all chips, in blocks so that it can be stopped.
-bool Run::start() {
-  constexpr std::size_t kBlock = 4096;
+Status Run::start() {
+  constexpr std::size_t kBlock = 256;
+  constexpr std::size_t kBlocks = 64;
   for (const std::size_t model : score_.models()) {
-    auto& searches = state_.searches[model];
-    for (std::size_t begin = 0; begin < count_; begin += kBlock) {
-      if (stopped()) return false;
-      in_parallel(state_.options.threads, std::min(kBlock, count_ - begin), [&](std::size_t i) {
-        auto& search = searches[begin + i];
-        if (search == nullptr)
-          search = std::make_unique<ChipSearch>(state_.profiles[model], state_.clusters[begin + i], state_.memo);
-      });
+    if (state_.bounded[model]) continue;
+    std::vector<ModelState>& states = state_.states[model];
+    for (std::size_t begin = 0; begin < count_;) {
+      if (stopped()) return Done{};
+      std::vector<std::string> tasks;
+      const std::size_t first = begin;
+      for (; tasks.size() < kBlocks && begin < count_; begin += kBlock)
+        tasks.push_back(encode(BoundTask{model, begin, std::min(begin + kBlock, count_)}));
+      auto answers = state_.executor->run(tasks);
+      if (!answers) return answers.error();
+      std::size_t chip = first;
+      for (const std::string& answer : *answers)
+        for (const double least : decode_bounds(answer)) {
+          if (states[chip].saved.empty()) states[chip].least_seconds = least;
+          ++chip;
+        }
     }
+    state_.bounded[model] = true;
   }
-  for (std::size_t chip = 0; chip < count_; ++chip) judge(chip);
-  return true;
+  for (std::size_t chip = 0; chip < count_; ++chip)
+    if (!changed_[chip]) judge(chip);
+  changed_.assign(count_, false);
+  return Done{};
 }
 
-// A chip with the score of the worst that is kept belongs in front of it only if its number is lower.
 bool Run::beaten(std::size_t chip) const {
-  if (state_.options.exhaustive || outcome_.best.size() < keep()) return false;
-  const Ranked& worst = outcome_.best.back();
-  const double bound = outcome_.chips[chip].bound;
-  return bound < worst.score || (bound == worst.score && chip > worst.chip);
+  return !state_.options.exhaustive && selection_.excludes({chip, outcome_.chips[chip].bound});
 }
 
-void Run::refine(std::size_t chip) {
+double Run::least_useful(std::size_t chip) const {
+  return state_.options.exhaustive ? 0 : selection_.least_useful(chip);
+}
+
+Level Run::next_level(std::size_t chip) const {
+  if (state_.options.exhaustive || selection_.chosen().empty()) return Level::kSchedules;
   Level level = Level::kSchedules;
-  for (const std::size_t model : score_.models()) {
-    const ChipSearch& search = at(chip, model);
-    if (!search.evaluation() && !search.infeasible()) level = std::min(level, search.level());
-  }
-  if (level != Level::kSchedules) level = static_cast<Level>(static_cast<int>(level) + 1);
-  if (state_.options.exhaustive || outcome_.best.empty()) level = Level::kSchedules;
-  for (std::size_t i = 0; i < score_.models().size(); ++i) {
-    const double least = state_.options.exhaustive ? 0 : least_score();
-    const double enough = score_.enough(i, seconds(chip, true), state_.costs[chip], least);
-    ChipSearch& search = at(chip, score_.models()[i]);
-    search.refine(level, enough);
-    if (search.infeasible()) return;
-  }
+  for (const std::size_t model : score_.models())
+    if (!at(chip, model).ended()) level = std::min(level, at(chip, model).level);
+  return level == Level::kSchedules ? level : static_cast<Level>(static_cast<int>(level) + 1);
 }
 
-// What is known of a chip now, after its searches went on.
+// What is known of an open chip now, after its searches went on.
 void Run::judge(std::size_t chip) {
   ChipRecord& record = outcome_.chips[chip];
   record.level = Level::kSchedules;
   bool evaluated = true;
   for (const std::size_t model : score_.models()) {
-    const ChipSearch& search = at(chip, model);
-    if (search.infeasible()) {
-      record = {.fate = Fate::kInfeasible, .level = search.level()};
-      return;
+    const ModelState& state = at(chip, model);
+    if (state.infeasible) {
+      record.level = state.level;
+      return settle(chip, Fate::kInfeasible);
     }
-    evaluated = evaluated && search.evaluation();
-    record.level = std::min(record.level, search.level());
+    evaluated = evaluated && state.evaluation;
+    record.level = std::min(record.level, state.level);
   }
   record.bound = score_.of(seconds(chip, true), state_.costs[chip]);
   if (!evaluated) return;
-  record.fate = Fate::kEvaluated;
   record.score = score_.of(seconds(chip, false), state_.costs[chip]);
-  const Ranked entry{chip, record.score};
-  const auto better = [](const Ranked& a, const Ranked& b) {
-    return a.score != b.score ? a.score > b.score : a.chip < b.chip;
-  };
-  outcome_.best.insert(std::ranges::lower_bound(outcome_.best, entry, better), entry);
-  if (outcome_.best.size() > keep()) outcome_.best.pop_back();
+  settle(chip, Fate::kEvaluated);
 }
 
-void Run::rounds() {
-  struct Waiting {
-    double bound;
-    std::size_t chip;
-  };
-  const auto later = [](const Waiting& a, const Waiting& b) {
-    return a.bound != b.bound ? a.bound < b.bound : a.chip > b.chip;
-  };
-  std::vector<Waiting> queue;
+Status Run::raise(const std::vector<std::size_t>& round) {
+  std::vector<std::string> tasks;
+  tasks.reserve(round.size());
+  for (const std::size_t chip : round) {
+    RaiseTask task{
+        .chip = chip, .level = next_level(chip), .least_useful = least_useful(chip), .models = score_.models()};
+    for (const std::size_t model : task.models) task.states.push_back(&at(chip, model));
+    tasks.push_back(encode(task));
+  }
+  auto answers = state_.executor->run(tasks);
+  if (!answers) return answers.error();
+  for (std::size_t i = 0; i < round.size(); ++i) {
+    std::vector<ModelState> states = decode_states((*answers)[i]);
+    for (std::size_t m = 0; m < states.size(); ++m) {
+      const std::size_t model = score_.models()[m];
+      ModelState& state = state_.states[model][round[i]];
+      if (state.saved == states[m].saved) continue;
+      state = std::move(states[m]);
+      changed_states_.emplace_back(round[i], model);
+    }
+  }
+  return Done{};
+}
+
+Status Run::rounds() {
   for (std::size_t chip = 0; chip < count_; ++chip)
-    if (outcome_.chips[chip].fate == Fate::kOpen) queue.push_back({outcome_.chips[chip].bound, chip});
-  std::ranges::make_heap(queue, later);
+    if (outcome_.chips[chip].fate == Fate::kOpen) queue_.push_back({outcome_.chips[chip].bound, chip});
+  std::ranges::make_heap(queue_, later);
+  const auto changed = [&](std::size_t chip) {
+    if (!changed_[chip]) changed_chips_.push_back(chip);
+    changed_[chip] = true;
+  };
   std::vector<std::size_t> round;
-  while (!queue.empty() && !stopped()) {
+  while (!queue_.empty() && !stopped()) {
     round.clear();
-    // Bounds mean little before there is an incumbent, so the first chips go all the way.
-    const std::size_t size = outcome_.best.empty() ? kFirstRound : kRound;
-    while (!queue.empty() && round.size() < size) {
-      std::ranges::pop_heap(queue, later);
-      const std::size_t chip = queue.back().chip;
-      queue.pop_back();
-      if (beaten(chip))
-        outcome_.chips[chip].fate = Fate::kPruned;
+    const std::size_t size = selection_.chosen().empty() ? kFirstRound : round_size(queue_.size());
+    while (!queue_.empty() && round.size() < size) {
+      std::ranges::pop_heap(queue_, later);
+      const std::size_t chip = queue_.back().chip;
+      queue_.pop_back();
+      if (hopeless(chip))
+        settle(chip, Fate::kInfeasible);
+      else if (beaten(chip))
+        settle(chip, Fate::kPruned);
       else
         round.push_back(chip);
+      changed(chip);
     }
-    in_parallel(state_.options.threads, round.size(), [&](std::size_t i) { refine(round[i]); });
+    if (auto status = raise(round); !status) return status;
     for (const std::size_t chip : round) {
       judge(chip);
       if (outcome_.chips[chip].fate != Fate::kOpen) continue;
-      queue.push_back({outcome_.chips[chip].bound, chip});
-      std::ranges::push_heap(queue, later);
+      queue_.push_back({outcome_.chips[chip].bound, chip});
+      std::ranges::push_heap(queue_, later);
     }
+    if (state_.options.ledger != nullptr && state_.options.ledger->due())
+      if (auto status = keep(run_db::RunStatus::kRunning); !status) return status;
+  }
+  return Done{};
+}
+
+// Why infeasible chips are: the same for all chips with the same memory.
+void Run::explain() {
+  for (std::size_t chip = 0; chip < count_; ++chip) {
+    ChipRecord& record = outcome_.chips[chip];
+    if (record.fate != Fate::kInfeasible || !record.reason.empty()) continue;
+    for (const std::size_t model : score_.models()) {
+      const auto memory_bytes = static_cast<std::int64_t>(memory(chip));
+      auto [reason, fresh] = state_.reasons.try_emplace({model, memory_bytes});
+      if (fresh) reason->second = state_.worker.reason(chip, model);
+      if (reason->second.empty()) continue;
+      record.reason = state_.problem.workloads[model].model + ": " + reason->second;
+      break;
+    }
+    if (record.reason.empty()) record.reason = "no plan fits the memory";
+    if (!changed_[chip]) changed_chips_.push_back(chip);
+    changed_[chip] = true;
   }
 }
 
-void Run::finish() {
-  double highest = 0;  // bound of what might be better than the answer
-  for (ChipRecord& record : outcome_.chips) {
-    switch (record.fate) {
-      case Fate::kOpen: ++outcome_.open; break;
-      case Fate::kEvaluated: ++outcome_.evaluated; break;
-      case Fate::kInfeasible: ++outcome_.infeasible; break;
-      case Fate::kPruned:
-        ++outcome_.pruned;
-        ++outcome_.pruned_at[static_cast<std::size_t>(record.level)];
-        break;
-    }
-    if (record.fate == Fate::kOpen || record.fate == Fate::kEvaluated) highest = std::max(highest, record.bound);
+Status Run::keep(run_db::RunStatus status) {
+  if (state_.options.ledger == nullptr) return Done{};
+  Ledger::Entry entry{.search = number_,
+                      .models = &score_.models(),
+                      .outcome = &outcome_,
+                      .status = status,
+                      .records = std::move(changed_chips_)};
+  if (status == run_db::RunStatus::kFinished) {
+    // Some were known from earlier searches and never changed.
+    entry.records.resize(count_);
+    for (std::size_t chip = 0; chip < count_; ++chip) entry.records[chip] = chip;
   }
-  const double best = outcome_.best.empty() ? 0 : outcome_.best.front().score;
-  if (highest > best) outcome_.gap = best > 0 ? highest / best - 1 : kNever;
+  if (status == run_db::RunStatus::kRunning) {
+    outcome_.best = selection_.chosen();
+    outcome_.gap = outcome_.best.empty() ? kNever : std::max(0.0, highest_bound() / outcome_.best.front().score - 1);
+  }
+  std::ranges::sort(changed_states_);
+  const auto repeated = std::ranges::unique(changed_states_);
+  changed_states_.erase(repeated.begin(), repeated.end());
+  entry.states.reserve(changed_states_.size());
+  for (const auto& [chip, model] : changed_states_) entry.states.push_back({chip, model, &at(chip, model)});
+  auto written = state_.options.ledger->write(entry);
+  changed_.assign(count_, false);
+  changed_chips_.clear();
+  changed_states_.clear();
+  return written;
+}
+
+void Run::finish() {
+  outcome_.best = selection_.chosen();
+  outcome_.gap = 0;
+  // By how much a bound is above what the chip would need to change the answer.
+  for (std::size_t chip = 0; chip < count_; ++chip) {
+    const ChipRecord& record = outcome_.chips[chip];
+    if (record.fate != Fate::kOpen && record.fate != Fate::kEvaluated) continue;
+    const bool chosen = record.fate == Fate::kEvaluated && selection_.contains({chip, record.score});
+    const double needed = chosen ? record.score : selection_.least_useful(chip);
+    if (record.bound > needed) outcome_.gap = std::max(outcome_.gap, needed > 0 ? record.bound / needed - 1 : kNever);
+  }
   // Below this, a bound is above the answer by rounding alone.
   constexpr double kRounding = 1e-9;
   outcome_.optimal = outcome_.open == 0 && outcome_.gap <= kRounding;
@@ -297,30 +415,25 @@ void Run::finish() {
 }
 
 Result<Outcome> Run::run() {
-  if (start()) rounds();
+  if (auto status = state_.take_up(); !status) return status.error();
+  if (auto status = take_up(); !status) return status.error();
+  if (!ended_before_) {
+    if (auto status = start(); !status) return status.error();
+    if (!outcome_.stopped)
+      if (auto status = rounds(); !status) return status.error();
+    explain();
+  }
   finish();
+  if (!ended_before_) {
+    const auto status = outcome_.open == 0 ? run_db::RunStatus::kFinished : run_db::RunStatus::kStopped;
+    if (auto written = keep(status); !written) return written.error();
+  }
   return std::move(outcome_);
 }
 
 }  // namespace
 
-Search::Search(const Problem& problem, const Options& options) : state_(std::make_unique<State>()) {
-  state_->problem = &problem;
-  state_->options = options;
-  if (options.threads == 0) state_->options.threads = std::max(1U, std::thread::hardware_concurrency());
-  for (const hardware::Chip& chip : problem.chips) {
-    state_->clusters.push_back({.chip = chip, .devices = problem.devices, .network = problem.network});
-    if (!problem.hbm.empty()) state_->clusters.back().chip.hbm = std::ranges::max(problem.hbm);
-    state_->costs.push_back(cost_of(chip, problem));
-  }
-  const bool kernels = !problem.chips.empty() && problem.chips.front().calibration.serial;
-  state_->searches.resize(problem.workloads.size());
-  for (std::size_t model = 0; model < problem.workloads.size(); ++model) {
-    state_->profiles.emplace_back(problem.workloads[model], problem.devices, problem.network, kernels,
-                                  problem.states_per_layer);
-    state_->searches[model].resize(problem.chips.size());
-  }
-}
+Search::Search(const Problem& problem, const Options& options) : state_(std::make_unique<State>(problem, options)) {}
 
 Search::~Search() = default;
 
@@ -329,23 +442,14 @@ Result<Outcome> Search::run(const std::vector<std::size_t>& models, Progress& pr
 }
 
 ChipSearch::Planned Search::plans(std::size_t chip, std::size_t model, std::size_t keep) {
-  ChipSearch& search = *state_->searches[model][chip];
-  search.refine(Level::kSchedules, kNever);
-  return search.plans(keep);
+  return state_->worker.plans(chip, model, state_->states[model][chip], keep);
 }
 
 double Search::throughput(std::size_t chip, std::size_t model) {
-  ChipSearch& search = *state_->searches[model][chip];
-  search.refine(Level::kSchedules, kNever);
-  if (!search.evaluation()) return 0;
-  return static_cast<double>(state_->problem->workloads[model].training.global_batch) / search.evaluation()->seconds;
-}
-
-Bytes Search::least_hbm(double peak_memory) const {
-  Bytes least = state_->clusters.front().chip.hbm;
-  for (const Bytes capacity : state_->problem->hbm)
-    if (static_cast<double>(capacity.value()) >= peak_memory && capacity.value() < least.value()) least = capacity;
-  return least;
+  ModelState& state = state_->states[model][chip];
+  if (!state.ended()) state = state_->worker.evaluate(chip, model, state);
+  if (!state.evaluation) return 0;
+  return static_cast<double>(state_->problem.workloads[model].training.global_batch) / state.evaluation->seconds;
 }
 
 }  // namespace phaze::search

@@ -4,28 +4,37 @@
 //   Search search(problem, {});
 //   const Outcome best = search.run({.models = {0}}, progress);
 //
-// Every chip has an upper bound on its score, from the bounds of its models (model_search.h). Rounds of kRound chips,
-// the highest bounds first, go up one level each; a chip that reaches the last level is evaluated, and one whose bound
-// cannot beat the incumbent is pruned. Rounds have a fixed size and meet between them, so that neither the answer nor
-// any count depends on the number of threads. Ties go to the chip with the lower number: a bound that equals the
-// incumbent's score prunes only chips behind it.
+// Every chip has an upper bound on its score, from the bounds of its models (model_search.h). In rounds, the chips with
+// the highest bounds go up one level each; a chip that reaches the last level is evaluated, and one whose bound cannot
+// be among the answer (selection.h) is pruned. The size of a round follows from the number of chips that are left, and
+// the incumbent changes only between rounds, so that neither the answer nor any count depends on who does the work
+// (executor.h). Ties go to the chip with the lower number: a bound that equals the incumbent's score prunes only chips
+// behind it.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "phaze/base/progress.h"
+#include "phaze/base/result.h"
 #include "phaze/hardware/area.h"
+#include "phaze/search/executor.h"
 #include "phaze/search/model_search.h"
+#include "phaze/search/selection.h"
 
 namespace phaze::search {
 
-enum class Objective : std::uint8_t { kThroughput, kPerWatt, kPerArea };
+enum class Objective : std::uint8_t {
+  kThroughput,
+  kPerWatt,
+  kPerArea,
+  kPareto,  // throughput against area and power: every chip that no other beats in all three
+};
 // Several models: the weighted geometric mean of throughputs relative to the baseline's, or the weighted arithmetic
 // mean of throughputs, as in 2024. One model: its throughput.
 enum class Mean : std::uint8_t { kGeometric, kArithmetic };
@@ -44,11 +53,18 @@ struct Problem {
   std::vector<double> baseline;            // throughput of each workload on the baseline chip; empty: one
 };
 
+// The least capacity of those to choose from that holds so many bytes.
+Bytes least_hbm(const Problem& problem, std::size_t chip, double peak_memory);
+
+class Ledger;
+
 struct Options {
   unsigned threads = 0;     // 0: all cores
   bool exhaustive = false;  // evaluate all chips whatever their bounds: the same answer
-  std::size_t keep = 1;     // the best so many chips, proven
+  std::size_t keep = 1;     // the best so many chips, proven; of a Pareto front all are kept
   double seconds = std::numeric_limits<double>::infinity();
+  Ledger* ledger = nullptr;  // keeps what is found, and knows what was found before; must outlive the search
+  std::function<std::unique_ptr<Executor>(Work)> executor = {};  // who does the work; empty: threads
 };
 
 enum class Fate : std::uint8_t { kOpen, kEvaluated, kPruned, kInfeasible };
@@ -59,12 +75,7 @@ struct ChipRecord {
   Level level = Level::kRoofline;  // of the bound
   double bound = 0;                // the score is no higher
   double score = 0;                // of evaluated chips
-};
-
-struct Ranked {
-  std::size_t chip = 0;
-  double score = 0;
-  bool operator==(const Ranked&) const = default;
+  std::string reason;              // of infeasible chips
 };
 
 struct Outcome {
@@ -83,13 +94,12 @@ class Search {
   Search(const Problem& problem, const Options& options);
   ~Search();
 
-  // Over these models. Searches over other models of the same problem reuse what was found.
+  // Over these models. Searches over other models of the same problem reuse what was found. An error where the ledger
+  // cannot be written or read, or a process of the executor fails.
   Result<Outcome> run(const std::vector<std::size_t>& models, Progress& progress);
 
   // The plans of a chip for a model, the best first; empty where there is none.
   ChipSearch::Planned plans(std::size_t chip, std::size_t model, std::size_t keep);
-  // The least capacity of those to choose from that holds the plan.
-  Bytes least_hbm(double peak_memory) const;
   double throughput(std::size_t chip, std::size_t model);
 
   struct State;

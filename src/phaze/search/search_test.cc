@@ -2,10 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <random>
 
 #include "phaze/hardware/design_space.h"
+#include "phaze/search/ledger.h"
 
 namespace phaze::search {
 namespace {
@@ -42,7 +46,8 @@ Problem random_problem(std::uint32_t seed, std::size_t chips, std::size_t models
   Problem problem{.devices = kDevices, .network = *hardware::load_network("8x50GB/s@1us,4GB/s@2us")};
   for (std::size_t i = 0; i < chips; ++i) problem.chips.push_back(all[random() % space]);
   for (std::size_t i = 0; i < models; ++i) problem.workloads.push_back(workloads()[(seed + i) % workloads().size()]);
-  problem.objective = std::array{Objective::kThroughput, Objective::kPerWatt, Objective::kPerArea}[seed % 3];
+  problem.objective =
+      std::array{Objective::kThroughput, Objective::kPerWatt, Objective::kPerArea, Objective::kPareto}[seed % 4];
   problem.mean = seed % 2 == 0 ? Mean::kGeometric : Mean::kArithmetic;
   problem.states_per_layer = 50;
   problem.hbm = {Bytes(std::int64_t{32} << 30), Bytes(std::int64_t{80} << 30)};
@@ -63,19 +68,34 @@ Outcome run(const Problem& problem, const Options& options) {
   return std::move(*outcome);
 }
 
+// How many spaces are drawn, and of how many chips. scripts/check-search asks for hundreds of chips.
+std::size_t chips_per_draw() {
+  const char* asked = std::getenv("PHAZE_CHIPS_PER_DRAW");
+  return asked == nullptr ? 8 : std::strtoul(asked, nullptr, 10);
+}
+
+#ifdef PHAZE_THIN_TESTS
+constexpr std::uint32_t kDraws = 6;
+#else
+constexpr std::uint32_t kDraws = 100;
+#endif
+
 TEST(Search, the_pruned_search_finds_what_the_exhaustive_one_finds) {
-  for (std::uint32_t seed = 0; seed < 6; ++seed) {
-    const Problem problem = random_problem(seed, 12, 1 + seed % 3);
-    const Outcome pruned = run(problem, {.threads = 1, .keep = 1 + seed % 2});
-    const Outcome exhaustive = run(problem, {.threads = 1, .exhaustive = true, .keep = 1 + seed % 2});
+  const std::size_t chips = chips_per_draw();
+  for (std::uint32_t seed = 0; seed < kDraws; ++seed) {
+    const Problem problem = random_problem(seed, chips, 1 + seed % 3);
+    const std::size_t keep = seed % 5 == 0 ? 3 : 1;
+    const Outcome pruned = run(problem, {.threads = 2, .keep = keep});
+    const Outcome exhaustive = run(problem, {.threads = 2, .exhaustive = true, .keep = keep});
     EXPECT_EQ(pruned.best, exhaustive.best) << "seed " << seed;
     EXPECT_EQ(pruned.optimal, exhaustive.optimal) << "seed " << seed;
     EXPECT_EQ(exhaustive.pruned, 0);
-    EXPECT_EQ(pruned.evaluated + pruned.pruned + pruned.infeasible, 12);
+    EXPECT_EQ(pruned.evaluated + pruned.pruned + pruned.infeasible, static_cast<std::int64_t>(chips));
     EXPECT_EQ(pruned.open, 0);
-    for (std::size_t chip = 0; chip < 12; ++chip) {
+    for (std::size_t chip = 0; chip < chips; ++chip) {
       if (pruned.chips[chip].fate != Fate::kPruned) continue;
       EXPECT_GE(pruned.chips[chip].bound, exhaustive.chips[chip].score) << "seed " << seed << " chip " << chip;
+      if (problem.objective == Objective::kPareto) continue;
       EXPECT_LE(pruned.chips[chip].bound, pruned.best.back().score) << "seed " << seed << " chip " << chip;
     }
   }
@@ -163,7 +183,7 @@ TEST(Search, a_search_on_a_chip_goes_on_from_bytes_to_the_same_end) {
 }
 
 TEST(Search, a_search_for_one_model_behind_one_for_all_is_not_misled_by_it) {
-  const Problem problem = random_problem(2, 8, 3);
+  Problem problem = random_problem(2, 8, 3);
   NoProgress silent;
   Search shared(problem, {.threads = 1});
   ASSERT_TRUE(shared.run(all_models(problem), silent));
@@ -176,12 +196,72 @@ TEST(Search, a_search_for_one_model_behind_one_for_all_is_not_misled_by_it) {
   }
 }
 
+// Says stop when it has been asked so many times.
+class Impatient final : public Progress {
+ public:
+  explicit Impatient(int patience) : patience_(patience) {}
+  bool advance(std::string_view, std::int64_t, std::int64_t) override { return patience_-- > 0; }
+
+ private:
+  int patience_;
+};
+
+// Searches over all models and over each alone, as far as patience goes.
+std::vector<Outcome> run_all(const Problem& problem, const Options& options, Progress& progress) {
+  Search search(problem, options);
+  std::vector<std::vector<std::size_t>> searches = {all_models(problem)};
+  for (const std::size_t model : all_models(problem)) searches.push_back({model});
+  std::vector<Outcome> outcomes;
+  for (const std::vector<std::size_t>& models : searches) {
+    auto outcome = search.run(models, progress);
+    check(static_cast<bool>(outcome), "a search fails");
+    outcomes.push_back(std::move(*outcome));
+    if (outcomes.back().stopped) break;
+  }
+  return outcomes;
+}
+
+TEST(Search, stopped_anywhere_and_resumed_it_ends_with_the_same_account_of_every_chip) {
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("phaze-search-" + std::to_string(getpid()) + ".db");
+  for (const std::uint32_t seed : {3U, 6U}) {
+    Problem problem = random_problem(seed, 20, 2);
+    NoProgress silent;
+    const std::vector<Outcome> straight = run_all(problem, {.threads = 2}, silent);
+    for (const int patience : {1, 3, 5, 8, 13}) {
+      std::vector<Outcome> resumed;
+      for (int process = 0; process < 100; ++process) {
+        auto ledger = Ledger::open(path.string(), true, {.phaze_version = "1"}, problem);
+        ASSERT_TRUE(ledger) << to_string(ledger.error());
+        // Later processes come further, so that there is an end.
+        Impatient progress(patience + process);
+        resumed = run_all(problem, {.threads = 2, .ledger = &*ledger}, progress);
+        if (!resumed.back().stopped) break;
+      }
+      ASSERT_EQ(resumed.size(), straight.size());
+      for (std::size_t i = 0; i < straight.size(); ++i) {
+        EXPECT_EQ(resumed[i].best, straight[i].best);
+        EXPECT_EQ(resumed[i].pruned_at, straight[i].pruned_at);
+        EXPECT_EQ(resumed[i].gap, straight[i].gap);
+        for (std::size_t chip = 0; chip < problem.chips.size(); ++chip) {
+          EXPECT_EQ(resumed[i].chips[chip].fate, straight[i].chips[chip].fate) << "chip " << chip;
+          EXPECT_EQ(resumed[i].chips[chip].bound, straight[i].chips[chip].bound) << "chip " << chip;
+          EXPECT_EQ(resumed[i].chips[chip].score, straight[i].chips[chip].score) << "chip " << chip;
+        }
+      }
+      std::filesystem::remove(path);
+    }
+  }
+}
+
 TEST(Search, without_memory_every_chip_is_infeasible) {
   Problem problem = random_problem(5, 4, 1);
   problem.hbm = {Bytes(1 << 20)};
   const Outcome outcome = run(problem, {.threads = 1});
   EXPECT_EQ(outcome.infeasible, 4);
   EXPECT_TRUE(outcome.best.empty());
+  for (const ChipRecord& chip : outcome.chips)
+    EXPECT_THAT(chip.reason, testing::HasSubstr("too little memory: 0.001049 GB per device given"));
 }
 
 TEST(Search, out_of_time_it_states_the_gap) {

@@ -1,0 +1,99 @@
+#include "phaze/cli/run_record.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "phaze/base/bytes.h"
+#include "phaze/hardware/chip_file.h"
+#include "phaze/hardware/parameter.h"
+#include "phaze/report/chip_report.h"
+#include "phaze/run_db/content_hash.h"
+
+namespace phaze::cli {
+namespace {
+
+// Where the results go, and how fast they come.
+constexpr std::array kOnlyHow = {"help", "out", "resume", "threads", "time-limit"};
+
+std::map<std::string, std::string> settings_of(const CLI::App& command) {
+  std::map<std::string, std::string> settings;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() == 0 || option->get_lnames().empty()) continue;
+    const std::string& name = option->get_lnames().front();
+    if (std::ranges::find(kOnlyHow, name) != kOnlyHow.end()) continue;
+    std::string value;
+    for (const std::string& part : option->results()) value += (value.empty() ? "" : ",") + part;
+    settings["--" + name] = value;
+  }
+  return settings;
+}
+
+// A file by its bytes; a preset by what it stands for.
+Result<run_db::Input> input(const std::string& kind, const std::string& name, const std::string& meaning) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(name, ignored))
+    return run_db::Input{.kind = kind, .name = name, .hash = run_db::content_hash(meaning)};
+  auto hash = run_db::file_hash(name);
+  if (!hash) return hash.error();
+  return run_db::Input{.kind = kind, .name = name, .hash = std::move(*hash)};
+}
+
+std::string meaning_of(const layer_times::Workload& workload) {
+  ByteWriter writer;
+  for (const workload::LayerGraph& graph : workload.graphs)
+    for (const workload::LayerNode& node : graph.nodes) {
+      const workload::Layer& layer = graph.layers[node.layer.index()];
+      writer.put(layer.forward.structure_hash());
+      writer.put(layer.backward.structure_hash());
+      writer.put(layer.parameters);
+    }
+  return writer.bytes();
+}
+
+std::string meaning_of(const std::vector<hardware::Chip>& chips) {
+  ByteWriter writer;
+  for (const hardware::Chip& chip : chips)
+    for (const hardware::Parameter& parameter : hardware::parameters()) writer.put(parameter.get(chip));
+  return writer.bytes();
+}
+
+}  // namespace
+
+Result<run_db::Description> describe_run(const CLI::App& command, const std::vector<std::string>& arguments,
+                                         const SearchRequest& request, const search::Problem& problem) {
+  run_db::Description description{
+      .phaze_version = PHAZE_VERSION, .arguments = arguments, .settings = settings_of(command)};
+  std::vector<Result<run_db::Input>> inputs;
+  for (std::size_t i = 0; i < request.models.size(); ++i)
+    inputs.push_back(input("model", request.models[i], meaning_of(problem.workloads[i])));
+  inputs.push_back(input("space", request.space, meaning_of(problem.chips)));
+  if (!request.network.empty()) inputs.push_back(input("network", request.network, request.network));
+  if (!problem.baseline.empty()) {
+    auto chip = hardware::load_chip(request.baseline);
+    if (!chip) return chip.error();
+    inputs.push_back(input("baseline", request.baseline, hardware::chip_file_text(*chip)));
+  }
+  for (auto& made : inputs) {
+    if (!made) return made.error();
+    description.inputs.push_back(std::move(*made));
+  }
+  return description;
+}
+
+std::vector<run_db::Artefact> documents(const report::SearchAnswer& answer) {
+  std::vector<run_db::Artefact> made;
+  made.push_back({.search = 0, .name = "answer", .json = report::search_json(answer)});
+  const auto add = [&](std::int64_t search, const report::FoundChip& found) {
+    if (found.chips.empty()) return;
+    made.push_back({.search = search, .name = "chip", .json = report::chip_json(found.chips.front())});
+    for (std::size_t i = 0; i < found.plans.size(); ++i)
+      made.push_back({search, "plan", found.models[i], report::plan_json(found.plans[i], 1)});
+  };
+  add(0, answer.common);
+  for (std::size_t i = 0; i < answer.each.size(); ++i) add(static_cast<std::int64_t>(i) + 1, answer.each[i]);
+  return made;
+}
+
+}  // namespace phaze::cli

@@ -1,11 +1,34 @@
 #include "phaze/schedule/local_search.h"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 
 namespace phaze::schedule {
 namespace {
 
 constexpr std::size_t kHistory = 32;
+// Shares of a capacity that an operator may hold in the schedules to start from.
+constexpr std::array<double, 6> kShares = {1, 0.75, 0.5, 0.35, 0.2, 0.1};
+
+// The resource of which the operators need the most, each in the mode that needs the least of it.
+std::size_t scarcest_resource(const Block& block) {
+  std::size_t scarcest = 0;
+  double most = 0;
+  for (std::size_t k = 0; k < block.resources; ++k) {
+    double total = 0;
+    for (std::size_t i = 0; i < block.size; ++i) {
+      double least = std::numeric_limits<double>::infinity();
+      for (std::size_t m = block.mode_offsets[i]; m < block.mode_offsets[i + 1]; ++m)
+        least = std::min(least, static_cast<double>(block.demand(m)[k]) * static_cast<double>(block.modes[m].duration));
+      total += least;
+    }
+    if (total <= most) continue;
+    most = total;
+    scarcest = k;
+  }
+  return scarcest;
+}
 
 }  // namespace
 
@@ -53,8 +76,7 @@ bool LocalSearch::change(const Block& block) {
   return mode != before;
 }
 
-void LocalSearch::improve(const Block& block, Ticks enough, std::uint64_t tries, Stop& stop, BlockSchedule& schedule) {
-  random_ = 0;
+void LocalSearch::start_from(const Block& block, const BlockSchedule& schedule) {
   order_.resize(block.size);
   modes_.resize(block.size);
   for (std::size_t i = 0; i < block.size; ++i) {
@@ -63,21 +85,55 @@ void LocalSearch::improve(const Block& block, Ticks enough, std::uint64_t tries,
   }
   std::ranges::stable_sort(
       order_, [&](std::uint32_t a, std::uint32_t b) { return schedule.ops[a].start < schedule.ops[b].start; });
+}
+
+void LocalSearch::start_sparingly(const Block& block, std::size_t scarcest, Units most) {
+  changed_order_.resize(block.size);
+  changed_modes_.resize(block.size);
+  rest_.assign(block.size, 0);
+  for (std::size_t i = block.size; i-- > 0;) {
+    changed_order_[i] = static_cast<std::uint32_t>(i);
+    std::uint32_t& mode = changed_modes_[i];
+    mode = block.mode_offsets[i];
+    const auto sparing = [&] {
+      const Units* demand = block.demand(mode);
+      return demand[scarcest] > 0 ||
+             std::ranges::all_of(demand, demand + block.resources, [&](Units held) { return held <= most; });
+    };
+    while (!sparing() && mode + 1 < block.mode_offsets[i + 1]) ++mode;
+    for (std::size_t j = i + 1; j < block.size; ++j)
+      if (block.precedes(i, j)) rest_[i] = std::max(rest_[i], rest_[j]);
+    rest_[i] += block.modes[mode].duration;
+  }
+  std::ranges::stable_sort(changed_order_, [&](std::uint32_t a, std::uint32_t b) { return rest_[a] > rest_[b]; });
+}
+
+void LocalSearch::improve(const Block& block, Ticks enough, std::uint64_t tries, Stop& stop, BlockSchedule& schedule) {
+  if (tries == 0 || !stop.spend()) return;
+  random_ = 0;
+  start_from(block, schedule);
   Ticks now = schedule.makespan;
+  const auto accept = [&] {
+    now = candidate_.makespan;
+    order_.swap(changed_order_);
+    modes_.swap(changed_modes_);
+    if (now < schedule.makespan) schedule = candidate_;
+  };
+  const std::size_t scarcest = scarcest_resource(block);
+  for (const double share : kShares) {
+    start_sparingly(block, scarcest, static_cast<Units>(share * static_cast<double>(kCapacityUnits)));
+    lists_.serial_scheme(block, changed_order_, changed_modes_, candidate_);
+    if (candidate_.makespan < now) accept();
+  }
   history_.assign(kHistory, now);
-  for (std::uint64_t attempt = 0; attempt < tries && schedule.makespan > enough; ++attempt) {
+  for (std::uint64_t attempt = 1; attempt < tries && schedule.makespan > enough; ++attempt) {
     if (attempt % kTriesPerUnit == 0 && !stop.spend()) return;
     changed_order_ = order_;
     changed_modes_ = modes_;
     if (!change(block)) continue;
     lists_.serial_scheme(block, changed_order_, changed_modes_, candidate_);
     Ticks& past = history_[attempt % kHistory];
-    if (candidate_.makespan <= now || candidate_.makespan <= past) {
-      now = candidate_.makespan;
-      order_.swap(changed_order_);
-      modes_.swap(changed_modes_);
-      if (now < schedule.makespan) schedule = candidate_;
-    }
+    if (candidate_.makespan <= now || candidate_.makespan <= past) accept();
     past = std::min(past, now);
   }
 }

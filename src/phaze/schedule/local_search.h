@@ -6,6 +6,9 @@
 // one a fixed number of changes ago. What lists cannot see is found this way: that it pays to run a vector operator
 // slowly, in a mode that leaves the bandwidth which products beside it need.
 //
+// It starts from the schedule given, or from one made for this: operators that leave alone the resource with the most
+// work take slow modes, which hold less of the others, in the order of the longest rest behind them.
+//
 // The changes follow a generator of fixed seed, so that the same block always gets the same schedule.
 #pragma once
 
@@ -27,6 +30,8 @@ class LocalSearch {
  private:
   static constexpr std::uint64_t kTriesPerUnit = 4;
 
+  void start_from(const Block& block, const BlockSchedule& schedule);
+  void start_sparingly(const Block& block, std::size_t scarcest, Units most);
   std::size_t below(std::size_t bound);
   bool change(const Block& block);
   bool move(const Block& block, std::size_t position);
@@ -34,7 +39,7 @@ class LocalSearch {
   ListScheduler lists_;
   std::uint64_t random_ = 0;
   std::vector<std::uint32_t> order_, modes_, changed_order_, changed_modes_;
-  std::vector<Ticks> history_;
+  std::vector<Ticks> rest_, history_;
   BlockSchedule candidate_;
 };
 

@@ -4,6 +4,7 @@ find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(yaml-cpp REQUIRED)
 find_package(SQLite3 REQUIRED)
+find_package(Eigen3 REQUIRED)
 # ONNX's package refers to protobuf::libprotobuf without finding it.
 find_package(Protobuf REQUIRED)
 find_package(ONNX REQUIRED)

@@ -18,6 +18,7 @@ void add_schedule_command(CLI::App& app, Session& session);
 void add_place_command(CLI::App& app, Session& session);
 void add_simulate_command(CLI::App& app, Session& session);
 void add_search_command(CLI::App& app, Session& session);
+void add_compare_command(CLI::App& app, Session& session);
 void add_completion_command(CLI::App& app, Session& session);
 
 }  // namespace phaze::cli

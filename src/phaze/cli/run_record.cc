@@ -9,6 +9,7 @@
 #include "phaze/hardware/chip_file.h"
 #include "phaze/hardware/parameter.h"
 #include "phaze/report/chip_report.h"
+#include "phaze/report/insight_report.h"
 #include "phaze/run_db/content_hash.h"
 
 namespace phaze::cli {
@@ -93,6 +94,7 @@ std::vector<run_db::Artefact> documents(const report::SearchAnswer& answer) {
   };
   add(0, answer.common);
   for (std::size_t i = 0; i < answer.each.size(); ++i) add(static_cast<std::int64_t>(i) + 1, answer.each[i]);
+  if (answer.insight) made.push_back({.search = 0, .name = "insight", .json = report::insight_json(*answer.insight)});
   return made;
 }
 

@@ -10,7 +10,9 @@
 #include "phaze/cli/run_record.h"
 #include "phaze/cli/search_request.h"
 #include "phaze/cli/session.h"
+#include "phaze/hardware/design_space.h"
 #include "phaze/report/search_report.h"
+#include "phaze/search/chip_evaluator.h"
 #include "phaze/search/chip_work.h"
 #include "phaze/search/ledger.h"
 #include "phaze/search/mpi_world.h"
@@ -50,6 +52,8 @@ Result<report::FoundChip> find_best(Search& search, const search::Problem& probl
                                 .peak_flops = problem.chips[best].peak_flops(),
                                 .request = &planned.request,
                                 .statistics = planned.solution.statistics};
+      answer.study = planned.study;
+      if (planned.study) peak = std::max(peak, planned.study->peak_memory());
       for (const placement::Ranked& ranked : planned.solution.plans) {
         peak = std::max(peak, ranked.evaluation.peak_memory());
         sim::Pipeline pipeline = sim::pipeline_of(planned.request, ranked.plan);
@@ -87,6 +91,12 @@ Result<report::SearchAnswer> find_all(Search& search, const search::Problem& pro
     if (!one) return one.error();
     answer.each.push_back(std::move(*one));
   }
+  if (!answer.common.chips.empty() && !interrupted()) {
+    const auto space = hardware::load_space(request.space);
+    if (!space) return space.error();
+    search::ChipEvaluator evaluator(problem);
+    answer.insight = insight::explain(*space, problem, answer.common.chips.front(), all, evaluator, session.progress);
+  }
   return answer;
 }
 
@@ -99,7 +109,10 @@ bool settled(const report::SearchAnswer& answer, std::size_t models) {
 void search_command(const SearchCommand& command, const CLI::App& app, Session& session) {
   const auto started = std::chrono::steady_clock::now();
   search::MpiWorld world;
-  SearchRequest request = command.request;
+  auto completed_request = completed(command.request);
+  if (const Status ready = world.agree(completed_request ? Status(Done{}) : Status(completed_request.error())); !ready)
+    return session.fail(ready.error());
+  SearchRequest request = std::move(*completed_request);
   // The usual way with many processes is one for every core.
   if (world.size() > 1 && request.search.threads == 0) request.search.threads = 1;
 

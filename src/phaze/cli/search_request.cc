@@ -34,15 +34,21 @@ Result<std::vector<double>> baseline(const SearchRequest& request, const search:
 }  // namespace
 
 void SearchRequest::add_to(CLI::App& command) {
+  asked_by = command.get_name();
   plan.microbatches = {1, 2, 4, 8};
+  plan.global_batch = 0;
   problem.devices = 0;
   command.add_option("MODEL", models, "Zoo names (see 'phaze model list'), config.json or .onnx files")->required();
+  using layer_times::Profile;
+  add_choice<Profile>(command, "--profile", plan.profile,
+                      {{"physical", Profile::kPhysical}, {"phaze-2024", Profile::kPhaze2024}},
+                      "phaze-2024: costs, schedules, placement and cluster of the 2024 study (default: physical)");
   command.add_option("--space", space, "phaze (the space of 2024, the default) or a .yaml file")->type_name("SPACE");
   const auto count = [&](const std::string& name, auto& target, const std::string& help) {
     return command.add_option(name, target, help)->check(positive_whole_number())->type_name("N");
   };
-  count("--devices", problem.devices, "Chips in the cluster")->required();
-  count("--global-batch", plan.global_batch, "Samples per training step")->required();
+  count("--devices", problem.devices, "Chips in the cluster");
+  count("--global-batch", plan.global_batch, "Samples per training step");
   count("--seq", plan.sequence, "Tokens per sample (default: the model's own)");
   command.add_option("--network", network, "A preset, a .yaml file, or levels (default: the space's own)")
       ->type_name("NETWORK");
@@ -81,6 +87,25 @@ void SearchRequest::add_to(CLI::App& command) {
       ->type_name("SECONDS");
 }
 
+Result<SearchRequest> completed(SearchRequest request) {
+  layer_times::PlanOptions& plan = request.plan;
+  if (plan.profile == layer_times::Profile::kPhaze2024) {
+    if (request.problem.devices == 0) request.problem.devices = 1024;
+    if (plan.global_batch == 0) plan.global_batch = 4096;
+    if (request.network.empty()) request.network = "phaze-2024";
+    plan.optimizer = cost::Optimizer::kSgd;
+    plan.sequence_parallel = layer_times::SequenceParallel::kOff;
+    plan.freedom.recompute = {placement::Recompute::kNone, placement::Recompute::kFull};
+  }
+  const auto missing = [&](const char* flag) {
+    return Error{std::string(flag) + " is required", "phaze " + request.asked_by,
+                 "see 'phaze " + request.asked_by + " --help'"};
+  };
+  if (request.problem.devices == 0) return missing("--devices");
+  if (plan.global_batch == 0) return missing("--global-batch");
+  return request;
+}
+
 Result<search::Problem> make_problem(const SearchRequest& request, Session& session) {
   search::Problem problem = request.problem;
   auto space = hardware::load_space(request.space);
@@ -91,6 +116,8 @@ Result<search::Problem> make_problem(const SearchRequest& request, Session& sess
   });
   if (interrupted()) return Error{"stopped"};
   if (problem.chips.empty()) return Error{"no chip is within the limits of the space", "--space"};
+  if (request.plan.profile == layer_times::Profile::kPhaze2024 && space->base.calibration != hardware::Calibration{})
+    return Error{"the profile phaze-2024 knows no calibrated chips", "--space", "base the space on tpuv4-phaze"};
   auto network = request.network.empty() ? hardware::own_network(space->base) : hardware::load_network(request.network);
   if (!network) return network.error();
   if (network->capacity() > 0 && problem.devices > network->capacity())

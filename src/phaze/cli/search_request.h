@@ -17,6 +17,7 @@ namespace phaze::cli {
 struct Session;
 
 struct SearchRequest {
+  std::string asked_by;  // the command whose flags these are
   std::vector<std::string> models;
   std::string space = "phaze";
   std::string network;
@@ -27,12 +28,17 @@ struct SearchRequest {
   search::Options search;
   layer_times::PlanOptions plan;
 
-  // MODEL, --space, --devices, --global-batch, --seq, --network, --objective, --mean, --weights, --baseline, --hbm,
+  // MODEL, --profile, --space, --devices, --global-batch, --seq, --network, --objective, --mean, --weights, --baseline,
+  // --hbm,
   // --microbatch, --tensor-parallel, --attention, --threads, --time-limit
   void add_to(CLI::App& command);
 };
 
-// Loads space, network and models. With several models and a geometric mean, what the baseline chip reaches too.
+// With what the profile says about everything that was left open. An error where something needed is missing.
+Result<SearchRequest> completed(SearchRequest request);
+
+// Loads space, network and models of a completed request. With several models and a geometric mean, what the baseline
+// chip reaches too.
 Result<search::Problem> make_problem(const SearchRequest& request, Session& session);
 
 }  // namespace phaze::cli

@@ -1,12 +1,14 @@
 #include "phaze/cost/op_cost.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "phaze/cost/attention.h"
 #include "phaze/cost/collective.h"
 #include "phaze/cost/gemm.h"
 #include "phaze/cost/sunstone.h"
+#include "phaze/cost/sunstone_table.h"
 #include "phaze/cost/vector.h"
 #include "phaze/hardware/power.h"
 
@@ -127,11 +129,15 @@ Estimate OperatorCosts::gemm(const OpGraph& graph, OpId op, const workload::Gemm
   Estimate estimate;
   if (options_.gemm_model == GemmModel::kSunstone) {
     // Batched products one after another, each with its own operands.
-    SunstoneMapper mapper(product.m, product.k, product.n);
-    const double cycles =
-        real(product.batch) *
-        mapper.least_cycles({cores.tensor, chip.tensor_cores.rows, chip.tensor_cores.cols, chip.global_buffer.value()});
-    estimate = {.seconds = cycles / chip.clock_hz, .hbm_bytes = once, .bound_by = Bound::kCompute};
+    std::optional<double> cycles;
+    if (options_.sunstone != nullptr)
+      cycles = options_.sunstone->least_cycles(product.m, product.k, product.n, chip, cores.tensor);
+    if (!cycles)
+      cycles =
+          SunstoneMapper(product.m, product.k, product.n)
+              .least_cycles({cores.tensor, chip.tensor_cores.rows, chip.tensor_cores.cols, chip.global_buffer.value()});
+    estimate = {
+        .seconds = real(product.batch) * *cycles / chip.clock_hz, .hbm_bytes = once, .bound_by = Bound::kCompute};
   } else {
     // The mapping knows nothing of what is fused behind it, nor of vector cores.
     Digest key = machine_;

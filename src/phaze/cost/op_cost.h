@@ -15,12 +15,15 @@
 
 namespace phaze::cost {
 
+class SunstoneTable;
+
 enum class GemmModel : std::uint8_t { kPhysical, kSunstone };
 
 struct CostOptions {
   hardware::Chip chip;
   hardware::Network network;
   GemmModel gemm_model = GemmModel::kPhysical;
+  const SunstoneTable* sunstone = nullptr;  // answers kSunstone faster where many chips are asked about
   // A GPU's softmax kernels scale and mask along the way, as those of training frameworks do and PyTorch's own do not.
   bool fused_softmax = false;
 };

@@ -13,6 +13,8 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "phaze/cost/sunstone_table.h"
+
 namespace phaze::cost {
 namespace {
 
@@ -130,6 +132,24 @@ TEST(Sunstone, more_of_anything_never_hurts) {
       if (which == 3) larger.global_buffer_words *= 2;
       EXPECT_LE(mapper.least_cycles(larger), cycles) << "round " << round << ", parameter " << which;
     }
+  }
+}
+
+TEST(SunstoneTable, answers_as_the_mapper_does) {
+  std::vector<hardware::Chip> chips(3);
+  chips[1].tensor_cores = {.count = 64, .rows = 32, .cols = 16};
+  chips[2].global_buffer = Bytes(2 << 20);
+  const SunstoneTable table(chips);
+  for (const Triple& problem : {Triple{512, 1024, 3072}, Triple{77, 60, 128}}) {
+    SunstoneMapper mapper(problem[0], problem[1], problem[2]);
+    for (const hardware::Chip& chip : chips)
+      for (const std::int64_t cores : {std::int64_t{1}, chip.tensor_cores.count}) {
+        const auto cycles = table.least_cycles(problem[0], problem[1], problem[2], chip, cores);
+        ASSERT_TRUE(cycles);
+        EXPECT_EQ(*cycles, mapper.least_cycles(
+                               {cores, chip.tensor_cores.rows, chip.tensor_cores.cols, chip.global_buffer.value()}));
+      }
+    EXPECT_FALSE(table.least_cycles(problem[0], problem[1], problem[2], chips[0], 3)) << "no array of three cores";
   }
 }
 

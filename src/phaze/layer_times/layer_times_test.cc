@@ -7,6 +7,7 @@
 #include "phaze/hardware/chip_file.h"
 #include "phaze/layer_times/request.h"
 #include "phaze/layer_times/study.h"
+#include "phaze/placement/phaze2024/solve.h"
 #include "phaze/placement/solve.h"
 #include "phaze/workload/load.h"
 
@@ -165,6 +166,45 @@ TEST(Study, has_one_instance_for_each_microbatch_and_kind_of_recompute) {
     EXPECT_EQ(one.instance.microbatches, 8 / one.microbatch);
     EXPECT_EQ(one.instance.widths.front().nodes.size(), 50U);
   }
+}
+
+PlanProblem study_problem(placement::Freedom freedom) {
+  return problem_of("gpt2-xl", 16,
+                    {.widths = {1},
+                     .microbatches = {1, 2},
+                     .sequence_parallel = SequenceParallel::kOff,
+                     .optimizer = cost::Optimizer::kSgd,
+                     .global_batch = 32,
+                     .freedom = std::move(freedom)});
+}
+
+TEST(Study, the_best_plan_is_the_best_over_its_cases) {
+  const PlanProblem problem = study_problem({});
+  const auto best = best_study_plan(problem.request);
+  ASSERT_TRUE(best);
+  double least = 1e30;
+  for (const StudyCase& one : study_cases(problem.request)) {
+    const auto solution = placement::phaze2024::solve(one.instance);
+    if (solution.plan) least = std::min(least, solution.evaluation.time_per_batch);
+  }
+  EXPECT_DOUBLE_EQ(best->seconds(), least);
+  EXPECT_LE(best->peak_memory(), problem.request.devices.memory);
+  EXPECT_FALSE(best_study_plan(problem.request, best->seconds()));
+  EXPECT_TRUE(best_study_plan(problem.request, best->seconds() * 1.001));
+}
+
+TEST(Study, a_fixed_plan_is_evaluated_as_it_stands_and_is_never_better_than_the_best) {
+  const double best = best_study_plan(study_problem({}).request)->seconds();
+  const PlanProblem fixed = study_problem({.pipeline = 4, .data_parallel = 4, .cuts = {13, 25, 37}});
+  const auto plan = best_study_plan(fixed.request);
+  ASSERT_TRUE(plan);
+  EXPECT_GE(plan->seconds(), best);
+  ASSERT_EQ(plan->plan.stages.size(), 4U);
+  EXPECT_EQ(plan->plan.stages[0].nodes.size(), 13U);
+  EXPECT_EQ(plan->plan.stages[3].nodes.front(), 37);
+  EXPECT_EQ(plan->plan.data_parallel, 4);
+  EXPECT_FALSE(best_study_plan(study_problem({.pipeline = 2, .data_parallel = 16, .cuts = {25}}).request))
+      << "32 devices are more than there are";
 }
 
 }  // namespace

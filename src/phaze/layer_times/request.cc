@@ -87,6 +87,23 @@ Result<Workload> load_workload(const std::string& model, std::int64_t devices, c
   return loaded;
 }
 
+cost::CostOptions cost_options(const PlanOptions& options, const hardware::Cluster& cluster,
+                               const cost::SunstoneTable* sunstone) {
+  const bool study = options.profile == Profile::kPhaze2024;
+  return {.chip = cluster.chip,
+          .network = cluster.network,
+          .gemm_model = study ? cost::GemmModel::kSunstone : cost::GemmModel::kPhysical,
+          .sunstone = sunstone,
+          .fused_softmax = options.fuse};
+}
+
+TableOptions table_options(const Workload& workload) {
+  const bool study = workload.options.profile == Profile::kPhaze2024;
+  return {
+      .accumulation_bytes = accumulation_bytes(workload.training.states),
+      .schedule = {.model = study ? layer_schedule::ScheduleModel::kPhaze : layer_schedule::ScheduleModel::kMoldable}};
+}
+
 placement::Request empty_request(const Workload& workload, const hardware::Cluster& cluster) {
   constexpr double kMany = 1e9;  // a step's fixed part vanishes per parameter
   const double step = cost::optimizer_step_cost(kMany, workload.options.optimizer, cluster.chip).seconds / kMany;
@@ -102,8 +119,7 @@ Result<PlanProblem> make_problem(const std::string& model, const hardware::Clust
                                  cost::Memo& memo, Progress& progress) {
   auto loaded = load_workload(model, cluster.devices, cluster.network, options, progress);
   if (!loaded) return loaded.error();
-  const cost::OperatorCosts costs({.chip = cluster.chip, .network = cluster.network, .fused_softmax = options.fuse},
-                                  &memo);
+  const cost::OperatorCosts costs(cost_options(options, cluster), &memo);
   PlanProblem problem{.request = empty_request(*loaded, cluster),
                       .model = loaded->model,
                       .sequence = loaded->sequence,
@@ -111,8 +127,7 @@ Result<PlanProblem> make_problem(const std::string& model, const hardware::Clust
                       .flops_per_sample = loaded->flops_per_sample,
                       .warnings = loaded->warnings};
   for (const workload::LayerGraph& graph : loaded->graphs)
-    problem.request.tables.push_back(
-        layer_table(graph, costs, {.accumulation_bytes = accumulation_bytes(loaded->training.states)}));
+    problem.request.tables.push_back(layer_table(graph, costs, table_options(*loaded)));
   if (const Status valid = placement::validate(problem.request); !valid) return valid.error();
   return problem;
 }

@@ -8,12 +8,20 @@
 
 #include "phaze/base/progress.h"
 #include "phaze/cost/memo.h"
+#include "phaze/cost/op_cost.h"
 #include "phaze/cost/optimizer.h"
 #include "phaze/hardware/cluster.h"
+#include "phaze/layer_times/layer_times.h"
 #include "phaze/placement/training.h"
 #include "phaze/workload/transformer/build.h"
 
 namespace phaze::layer_times {
+
+// Which models of cost, schedule and placement go together.
+enum class Profile : std::uint8_t {
+  kPhysical,   // products by their best mapping on the chip, schedules over any number of cores, placement/plan.h
+  kPhaze2024,  // products as Sunstone prices them, one core or all, placement/phaze2024
+};
 
 enum class SequenceParallel : std::uint8_t {
   kAuto,  // both are tried where the width is searched; off where it is given
@@ -22,6 +30,7 @@ enum class SequenceParallel : std::uint8_t {
 };
 
 struct PlanOptions {
+  Profile profile = Profile::kPhysical;
   std::int64_t sequence = 0;  // 0: the model's own
   workload::AttentionKind attention = workload::AttentionKind::kEager;
   bool fuse = true;
@@ -59,6 +68,11 @@ struct Workload {
 };
 Result<Workload> load_workload(const std::string& model, std::int64_t devices, const hardware::Network& network,
                                const PlanOptions& options, Progress& progress);
+
+// How operators are priced and layers scheduled under the workload's profile.
+cost::CostOptions cost_options(const PlanOptions& options, const hardware::Cluster& cluster,
+                               const cost::SunstoneTable* sunstone = nullptr);
+TableOptions table_options(const Workload& workload);
 
 // The placement problem without its tables.
 placement::Request empty_request(const Workload& workload, const hardware::Cluster& cluster);

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
+#include "phaze/base/check.h"
 #include "phaze/base/units.h"
+#include "phaze/placement/phaze2024/solve.h"
 
 namespace phaze::layer_times {
 namespace {
@@ -24,6 +27,19 @@ p2024::Width width_of(const placement::LayerTable& table, double bytes_per_param
       width.edges.push_back({static_cast<std::int64_t>(i), static_cast<std::int64_t>(i + 1), table.cut_bytes[i]});
   }
   return width;
+}
+
+// The plan that a request fixes, at one width.
+p2024::Plan fixed_plan(const p2024::Width& width, const placement::Freedom& freedom) {
+  p2024::Plan plan{.tensor_parallel = width.width, .data_parallel = freedom.data_parallel};
+  std::size_t begin = 0;
+  const auto stage = [&](std::size_t end) {
+    p2024::Stage& made = plan.stages.emplace_back(p2024::Stage{.devices = width.width});
+    for (; begin < end; ++begin) made.nodes.push_back(width.nodes[begin].id);
+  };
+  for (const std::size_t cut : freedom.cuts) stage(cut);
+  stage(width.nodes.size());
+  return plan;
 }
 
 }  // namespace
@@ -55,6 +71,39 @@ std::vector<StudyCase> study_cases(const placement::Request& request) {
     }
   }
   return cases;
+}
+
+double StudyPlan::peak_memory() const {
+  double peak = 0;
+  for (const p2024::StageEvaluation& stage : evaluation.stages) peak = std::max(peak, stage.memory_bytes);
+  return peak;
+}
+
+std::optional<StudyPlan> best_study_plan(const placement::Request& request, double below) {
+  const placement::Freedom& freedom = request.freedom;
+  const bool fixed = freedom.pipeline > 0;
+  check(!fixed || (freedom.data_parallel > 0 && std::cmp_equal(freedom.cuts.size() + 1, freedom.pipeline)),
+        "a plan of 2024 is fixed as a whole or not at all");
+  std::optional<StudyPlan> best;
+  const auto offer = [&](const StudyCase& one, p2024::Plan plan, p2024::Evaluation evaluation) {
+    if (!evaluation.violations.empty() || evaluation.time_per_batch >= below) return;
+    below = evaluation.time_per_batch;
+    best = StudyPlan{one, std::move(plan), std::move(evaluation)};
+  };
+  for (const StudyCase& one : study_cases(request)) {
+    if (fixed) {
+      for (const p2024::Width& width : one.instance.widths) {
+        p2024::Plan plan = fixed_plan(width, freedom);
+        p2024::Evaluation evaluation = p2024::evaluate(one.instance, plan);
+        offer(one, std::move(plan), std::move(evaluation));
+      }
+      continue;
+    }
+    NoProgress silent;
+    p2024::Solution solution = p2024::solve(one.instance, {.explain = false}, silent);
+    if (solution.plan) offer(one, std::move(*solution.plan), std::move(solution.evaluation));
+  }
+  return best;
 }
 
 }  // namespace phaze::layer_times

@@ -68,6 +68,37 @@ TEST(Plan, the_best_of_random_requests_equals_brute_force) {
   EXPECT_GT(feasible, 200);
 }
 
+TEST(Plan, with_given_cuts_the_best_equals_brute_force_over_plans_that_have_them) {
+  int feasible = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    std::mt19937_64 random(7000 + seed);
+    Request request = random_request(random, {});
+    request.freedom.pipeline = 0;
+    for (std::size_t node = 1; node < request.tables.front().size(); ++node)
+      if (random() % 3 == 0) request.freedom.cuts.push_back(node);
+    ASSERT_TRUE(validate(request)) << seed;
+    const auto expected = brute_force(request);
+    const double found = best_time(request);
+    ASSERT_EQ(found < 0, expected.best < 0) << "seed " << seed;
+    if (found < 0) continue;
+    ++feasible;
+    ASSERT_NEAR(found, expected.best, 1e-9 * expected.best) << "seed " << seed;
+  }
+  EXPECT_GT(feasible, 100);
+}
+
+TEST(Plan, cuts_must_ascend_inside_the_chain_and_agree_with_the_stages) {
+  Request request = long_chain(4, 8, 1e3);
+  for (const std::vector<std::size_t>& cuts : std::vector<std::vector<std::size_t>>{{0}, {6}, {2, 2}, {3, 1}}) {
+    request.freedom.cuts = cuts;
+    EXPECT_FALSE(validate(request));
+  }
+  request.freedom = {.pipeline = 3, .cuts = {2}};
+  EXPECT_FALSE(validate(request));
+  request.freedom.pipeline = 2;
+  EXPECT_TRUE(validate(request));
+}
+
 TEST(Plan, longer_chains_equal_brute_force) {
   for (std::uint64_t seed = 0; seed < 25; ++seed) {
     std::mt19937_64 random(1000 + seed);

@@ -27,11 +27,13 @@ Strategies::Strategies(const Request& request) : request_(&request) {
   flat_ = levels.size() == 1 && !torus_;
   for (std::size_t table = 0; table < request.tables.size(); ++table) {
     const LayerTable& layers = request.tables[table];
-    const std::int64_t fixed = request.freedom.pipeline;
+    const auto cuts = static_cast<std::int64_t>(request.freedom.cuts.size());
+    const std::int64_t fixed = cuts > 0 ? cuts + 1 : request.freedom.pipeline;
     const auto deepest =
         std::min(static_cast<std::int64_t>(layers.size()), request.devices.count / layers.tensor_parallel);
     for (std::int64_t p = fixed > 0 ? fixed : 1; p <= (fixed > 0 ? std::min(fixed, deepest) : deepest); ++p)
-      for (const std::int64_t v : interleaves(layers, p, request.freedom.interleave))
+      for (const std::int64_t v :
+           cuts > 0 ? std::vector<std::int64_t>{1} : interleaves(layers, p, request.freedom.interleave))
         families_.push_back({.table = table, .pipeline = p, .interleave = v});
   }
 }

@@ -21,6 +21,15 @@ Status validate(const Request& request) {
     if (!std::isfinite(value) || value < 0) return Error{"a size or time is negative or not finite"};
   for (const int zero : request.freedom.zero)
     if (zero < 0 || zero > 3) return Error{fmt::format("there is no ZeRO level {}", zero)};
+  std::size_t before = 0;
+  for (const std::size_t cut : request.freedom.cuts) {
+    if (cut <= before || cut >= request.tables.front().size())
+      return Error{fmt::format("the chain cannot be cut at layer {}", cut)};
+    before = cut;
+  }
+  const auto stages = static_cast<std::int64_t>(request.freedom.cuts.size() + 1);
+  if (stages > 1 && request.freedom.pipeline > 0 && request.freedom.pipeline != stages)
+    return Error{fmt::format("{} stages do not go with {} cuts", request.freedom.pipeline, stages - 1)};
   const std::int64_t capacity = request.devices.network.capacity();
   if (request.devices.network.levels.empty() && request.devices.count > 1) return Error{"devices are not joined"};
   if (capacity > 0 && request.devices.count > capacity)

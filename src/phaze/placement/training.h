@@ -42,6 +42,7 @@ struct Devices {
 struct Freedom {
   std::int64_t pipeline = 0;
   std::int64_t data_parallel = 0;
+  std::vector<std::size_t> cuts = {};         // nodes that stages begin at, ascending, without the first stage's 0
   std::vector<std::int64_t> interleave = {};  // tried: these, or 1, 2, 3, ...
   std::vector<int> zero = {};                 // of 0 to 3
   std::vector<Recompute> recompute = {};      // policies that a stage may choose from

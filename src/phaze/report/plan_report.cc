@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "phaze/report/json_text.h"
+#include "phaze/report/placement_report.h"
 #include "phaze/report/table.h"
 
 namespace phaze::report {
@@ -207,9 +208,28 @@ std::string runners_up_text(const PlanAnswer& answer, std::size_t top) {
   return table.to_string() + "* no other of these is both as fast and as small\n";
 }
 
+placement::phaze2024::Solution study_solution(const PlanAnswer& answer) {
+  return {.termination = placement::phaze2024::Termination::kOptimal,
+          .plan = answer.study->plan,
+          .evaluation = answer.study->evaluation};
+}
+
+std::string study_json(const PlanAnswer& answer) {
+  const auto batch = static_cast<double>(answer.request->training.global_batch);
+  const auto devices = static_cast<double>(answer.request->devices.count);
+  return placement_json(answer.study->of.instance, study_solution(answer),
+                        {.model = answer.model,
+                         .samples = batch,
+                         .tokens = batch * static_cast<double>(answer.sequence),
+                         .flops = batch * answer.flops_per_sample,
+                         .peak_flops = answer.peak_flops * devices,
+                         .microbatch = answer.study->of.microbatch});
+}
+
 }  // namespace
 
 std::string plan_json(const PlanAnswer& answer, std::size_t top) {
+  if (answer.study) return study_json(answer);
   Json json = {{"feasible", !answer.plans.empty()}, {"model", answer.model}, {"chip", answer.chip}};
   if (answer.plans.empty()) {
     for (const char* key : {"throughput", "tokens_per_s", "time_per_batch", "simulated_time_per_batch", "mfu",
@@ -244,6 +264,9 @@ std::string plan_json(const PlanAnswer& answer, std::size_t top) {
 }
 
 std::string plan_text(const PlanAnswer& answer, std::size_t top) {
+  if (answer.study)
+    return fmt::format("{}: microbatch {}, ", answer.model, answer.study->of.microbatch) +
+           placement_text(answer.study->of.instance, study_solution(answer));
   if (answer.plans.empty())
     return "infeasible: " + (answer.shortage ? answer.shortage->reason : std::string("no plan fits")) + "\n";
   const SimulatedPlan& best = answer.plans.front();

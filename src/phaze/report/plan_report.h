@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "phaze/base/result.h"
+#include "phaze/layer_times/study.h"
 #include "phaze/placement/solve.h"
 #include "phaze/sim/pipeline.h"
 
@@ -25,7 +26,8 @@ struct PlanAnswer {
   double flops_per_sample = 0;
   double peak_flops = 0;  // of one device
   const placement::Request* request = nullptr;
-  std::vector<SimulatedPlan> plans;  // the answer first
+  std::vector<SimulatedPlan> plans;             // the answer first
+  std::optional<layer_times::StudyPlan> study;  // or the one of the 2024 problem
   placement::Statistics statistics;
   std::optional<placement::Shortage> shortage;  // without a plan
 };

@@ -4,6 +4,7 @@
 
 #include "phaze/hardware/power.h"
 #include "phaze/report/chip_report.h"
+#include "phaze/report/insight_report.h"
 #include "phaze/report/json_text.h"
 #include "phaze/report/table.h"
 
@@ -134,6 +135,7 @@ std::string search_json(const SearchAnswer& answer) {
     json["per_model"] = Json::object();
     for (const FoundChip& found : answer.each) json["per_model"][found.models.front()] = found_json(answer, found);
   }
+  if (answer.insight) json["insight"] = Json::parse(insight_json(*answer.insight));
   json["seconds"] = answer.seconds;
   return text_of(json);
 }
@@ -141,6 +143,7 @@ std::string search_json(const SearchAnswer& answer) {
 std::string search_text(const SearchAnswer& answer) {
   std::string text = found_text(answer, answer.common);
   for (const FoundChip& found : answer.each) text += "\nAlone, " + found_text(answer, found);
+  if (answer.insight) text += "\n" + insight_text(*answer.insight);
   return text + fmt::format("\n{:.1f} s\n", answer.seconds);
 }
 

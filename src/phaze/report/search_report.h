@@ -1,9 +1,11 @@
 // The answer of a co-search: JSON for programs, a summary for people.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "phaze/insight/insight.h"
 #include "phaze/report/plan_report.h"
 #include "phaze/search/search.h"
 
@@ -25,6 +27,7 @@ struct SearchAnswer {
   search::Mean mean = search::Mean::kGeometric;
   std::string baseline;  // with several models
   hardware::AreaModel area_model = hardware::AreaModel::kPhaze22;
+  std::optional<insight::Insight> insight;  // about the common chip
   double seconds = 0;
 };
 

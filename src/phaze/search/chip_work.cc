@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "phaze/base/bytes.h"
+#include "phaze/cost/sunstone_table.h"
 #include "phaze/search/score.h"
 
 namespace phaze::search {
@@ -70,11 +71,15 @@ std::vector<ModelState> decode_states(const std::string& answer) {
 }
 
 ChipWorker::ChipWorker(const Problem& problem) : problem_(&problem) {
+  if (needs_sunstone(problem)) sunstone_ = std::make_unique<cost::SunstoneTable>(problem.chips);
   const bool kernels = !problem.chips.empty() && problem.chips.front().calibration.serial;
   profiles_.reserve(problem.workloads.size());
   for (const layer_times::Workload& workload : problem.workloads)
-    profiles_.emplace_back(workload, problem.devices, problem.network, kernels, problem.states_per_layer);
+    profiles_.emplace_back(workload, problem.devices, problem.network, kernels, problem.states_per_layer,
+                           sunstone_.get());
 }
+
+ChipWorker::~ChipWorker() = default;
 
 hardware::Cluster ChipWorker::cluster(std::size_t chip) const {
   hardware::Cluster cluster{.chip = problem_->chips[chip], .devices = problem_->devices, .network = problem_->network};
@@ -166,8 +171,10 @@ std::string ChipWorker::reason(std::size_t chip, std::size_t model) {
   const hardware::Cluster devices = cluster(chip);
   const ModelProfile& profile = profiles_[model];
   placement::Request request = layer_times::empty_request(profile.workload(), devices);
-  const Rates rates = rates_of(devices.chip);
+  const Rates rates = profile.rates(devices.chip);
   for (std::size_t c = 0; c < profile.size(); ++c) request.tables.push_back(profile.least_table(c, rates, nullptr));
+  if (profile.study())
+    return layer_times::best_study_plan(request) ? "" : "no plan of the 2024 problem fits the memory";
   NoProgress silent;
   if (!placement::solve(request, {.keep = 1, .any = true}, silent).plans.empty()) return "";
   return placement::explain(request).reason;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,6 +52,7 @@ class ChipWorker {
  public:
   // The problem must outlive it.
   explicit ChipWorker(const Problem& problem);
+  ~ChipWorker();
 
   std::string operator()(const std::string& task);
 
@@ -71,6 +73,7 @@ class ChipWorker {
 
   const Problem* problem_;
   cost::Memo memo_{std::size_t{1} << 22};
+  std::unique_ptr<cost::SunstoneTable> sunstone_;  // where a workload has the 2024 profile
   std::vector<ModelProfile> profiles_;
 };
 

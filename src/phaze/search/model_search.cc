@@ -47,8 +47,12 @@ struct ModelProfile::Shared {
 };
 
 ModelProfile::ModelProfile(const layer_times::Workload& workload, std::int64_t devices,
-                           const hardware::Network& network, bool kernels, std::uint64_t states_per_layer)
-    : workload_(&workload), states_per_layer_(states_per_layer), shared_(std::make_shared<Shared>()) {
+                           const hardware::Network& network, bool kernels, std::uint64_t states_per_layer,
+                           const cost::SunstoneTable* sunstone)
+    : workload_(&workload),
+      states_per_layer_(states_per_layer),
+      sunstone_(sunstone),
+      shared_(std::make_shared<Shared>()) {
   const double bytes = layer_times::accumulation_bytes(workload.training.states);
   configurations_.reserve(workload.graphs.size());
   for (const workload::LayerGraph& graph : workload.graphs) {
@@ -69,8 +73,23 @@ ModelProfile::ModelProfile(const layer_times::Workload& workload, std::int64_t d
 }
 
 layer_times::TableOptions ModelProfile::table_options() const {
-  return {.accumulation_bytes = layer_times::accumulation_bytes(workload_->training.states),
-          .states_per_layer = states_per_layer_};
+  layer_times::TableOptions options = layer_times::table_options(*workload_);
+  options.states_per_layer = states_per_layer_;
+  return options;
+}
+
+cost::CostOptions ModelProfile::cost_options(const hardware::Cluster& cluster) const {
+  return layer_times::cost_options(workload_->options, cluster, sunstone_);
+}
+
+// In the schedules of 2024 operators side by side do not share the bandwidth of memory, and Sunstone has one of its
+// own, so that bytes bound nothing there. PlacementBound holds as it is: for the same layers, stages and replicas, a
+// batch takes (m + s − 1)·max L ≥ (m − 1)·max L + Σ L there, L counts arrivals from both sides too (gradients that
+// arrive while a stage recomputes take no less than without recompute), and gradients cost four times what bounds them.
+Rates ModelProfile::rates(const hardware::Chip& chip) const {
+  Rates rates = rates_of(chip);
+  if (study()) rates.bytes = kNever;
+  return rates;
 }
 
 double ModelProfile::least_seconds(std::size_t c, const Rates& rates) const {
@@ -105,7 +124,7 @@ placement::LayerTable ModelProfile::least_table(std::size_t c, const Rates& rate
 
 std::shared_ptr<RooflineBounds> ModelProfile::roofline_bounds(const hardware::Cluster& cluster) const {
   const placement::Request request = layer_times::empty_request(*workload_, cluster);
-  const RooflineKey key{rates_of(cluster.chip), request.devices.memory, request.devices.step_seconds_per_parameter};
+  const RooflineKey key{rates(cluster.chip), request.devices.memory, request.devices.step_seconds_per_parameter};
   const std::lock_guard lock(shared_->mutex);
   auto& bounds = shared_->bounds[key];
   if (bounds == nullptr) {
@@ -142,11 +161,7 @@ bool ChipSearch::later(const Entry& a, const Entry& b) {
   return a.configuration > b.configuration;
 }
 
-cost::OperatorCosts ChipSearch::costs() const {
-  return cost::OperatorCosts(
-      {.chip = cluster_->chip, .network = cluster_->network, .fused_softmax = profile_->workload().options.fuse},
-      memo_);
-}
+cost::OperatorCosts ChipSearch::costs() const { return cost::OperatorCosts(profile_->cost_options(*cluster_), memo_); }
 
 void ChipSearch::refine(Level level, double enough) {
   if (evaluation_ || infeasible_) return;
@@ -192,6 +207,16 @@ void ChipSearch::end() {
 double ChipSearch::place(placement::LayerTable table, double below, Evaluation* found) const {
   placement::Request request = layer_times::empty_request(profile_->workload(), *cluster_);
   request.tables.push_back(std::move(table));
+  if (profile_->study()) {
+    const auto plan = layer_times::best_study_plan(request, below);
+    if (!plan) return kNever;
+    if (found != nullptr) {
+      found->strategy = {.pipeline = static_cast<std::int64_t>(plan->plan.stages.size()),
+                         .data_parallel = plan->plan.data_parallel};
+      found->peak_memory = plan->peak_memory();
+    }
+    return plan->seconds();
+  }
   NoProgress silent;
   const placement::Solution solution = placement::solve(request, {.keep = 1, .below = below}, silent);
   if (solution.plans.empty()) return kNever;
@@ -214,7 +239,7 @@ bool ChipSearch::raise(const Entry& entry, double best, double enough) {
   const double next = queue_.empty() ? entry.seconds : std::max(entry.seconds, queue_.front().seconds);
   const double horizon = std::min(limit, next * kFurther);
   const std::size_t c = entry.configuration;
-  const Rates rates = rates_of(cluster_->chip);
+  const Rates rates = profile_->rates(cluster_->chip);
   if (entry.level == Level::kRoofline) {
     const double seconds = rooflines_->placed(
         c, horizon, [&](double below) { return place(profile_->least_table(c, rates, nullptr), below) * kRounding; });
@@ -266,6 +291,10 @@ ChipSearch::Planned ChipSearch::plans(std::size_t keep) const {
   Planned planned{.request = layer_times::empty_request(profile_->workload(), *cluster_)};
   planned.request.tables.push_back(
       profile_->pricer(evaluation_->configuration).price(costs(), profile_->table_options()).times);
+  if (profile_->study()) {
+    planned.study = layer_times::best_study_plan(planned.request);
+    return planned;
+  }
   NoProgress silent;
   planned.solution = placement::solve(planned.request, {.keep = keep}, silent);
   return planned;

@@ -32,6 +32,7 @@
 #include "phaze/hardware/cluster.h"
 #include "phaze/layer_times/layer_times.h"
 #include "phaze/layer_times/request.h"
+#include "phaze/layer_times/study.h"
 #include "phaze/placement/solve.h"
 #include "phaze/search/placement_bound.h"
 #include "phaze/search/roofline.h"
@@ -47,11 +48,17 @@ const char* to_string(Level level);
 class ModelProfile {
  public:
   // `kernels` as for PassProfile.
+  // `sunstone` serves workloads of the 2024 profile faster where there are many chips; it must outlive the profile.
   ModelProfile(const layer_times::Workload& workload, std::int64_t devices, const hardware::Network& network,
-               bool kernels, std::uint64_t states_per_layer = 20'000);
+               bool kernels, std::uint64_t states_per_layer = 20'000, const cost::SunstoneTable* sunstone = nullptr);
 
-  // How layers are scheduled for this model.
+  // How operators are priced and layers scheduled for this model.
+  cost::CostOptions cost_options(const hardware::Cluster& cluster) const;
   layer_times::TableOptions table_options() const;
+  // Rates that bound this model's layers on a chip.
+  Rates rates(const hardware::Chip& chip) const;
+  // Whether plans are those of 2024.
+  bool study() const { return workload_->options.profile == layer_times::Profile::kPhaze2024; }
 
   const layer_times::Workload& workload() const { return *workload_; }
   std::size_t size() const { return configurations_.size(); }
@@ -80,6 +87,7 @@ class ModelProfile {
 
   const layer_times::Workload* workload_;
   std::uint64_t states_per_layer_;
+  const cost::SunstoneTable* sunstone_;
   std::vector<Configuration> configurations_;
   std::shared_ptr<Shared> shared_;
 };
@@ -120,6 +128,7 @@ class ChipSearch {
   struct Planned {
     placement::Request request;
     placement::Solution solution;
+    std::optional<layer_times::StudyPlan> study;  // instead of the solution, under the 2024 profile
   };
   Planned plans(std::size_t keep) const;
 

@@ -36,6 +36,12 @@ const char* to_string(Fate fate) {
   return "";
 }
 
+bool needs_sunstone(const Problem& problem) {
+  return std::ranges::any_of(problem.workloads, [](const layer_times::Workload& workload) {
+    return workload.options.profile == layer_times::Profile::kPhaze2024;
+  });
+}
+
 Bytes least_hbm(const Problem& problem, std::size_t chip, double peak_memory) {
   if (problem.hbm.empty()) return problem.chips[chip].hbm;
   Bytes least = std::ranges::max(problem.hbm);

@@ -56,6 +56,9 @@ struct Problem {
 // The least capacity of those to choose from that holds so many bytes.
 Bytes least_hbm(const Problem& problem, std::size_t chip, double peak_memory);
 
+// Whether one of its workloads has the 2024 profile, which a cost::SunstoneTable makes fast.
+bool needs_sunstone(const Problem& problem);
+
 class Ledger;
 
 struct Options {

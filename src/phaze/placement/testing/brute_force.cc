@@ -79,7 +79,16 @@ class Enumeration {
     policies(plan, 0);
   }
 
+  bool cut_as_asked(const Plan& plan) const {
+    std::vector<std::size_t> cuts;
+    for (const Stage& stage : plan.stages)
+      for (const Range& chunk : stage.chunks)
+        if (chunk.begin > 0) cuts.push_back(chunk.begin);
+    return request_.freedom.cuts.empty() || (how_.interleave == 1 && cuts == request_.freedom.cuts);
+  }
+
   void policies(Plan& plan, std::size_t stage) {
+    if (!cut_as_asked(plan)) return;
     if (stage == plan.stages.size()) {
       const Evaluation evaluation = evaluate(request_, plan);
       if (!evaluation.violations.empty()) return;

@@ -1,0 +1,180 @@
+#include "phaze/baselines/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "phaze/search/chip_evaluator.h"
+
+namespace phaze::baselines {
+namespace {
+
+using search::Problem;
+
+class Comparing {
+ public:
+  Comparing(const Problem& problem, const std::vector<std::string>& names, const hardware::Chip& reference,
+            const CompareOptions& options, Progress& progress)
+      : problem_(problem), names_(names), reference_(reference), options_(options), progress_(progress) {
+    for (std::size_t model = 0; model < problem.workloads.size(); ++model) {
+      result_.models.push_back({.model = problem.workloads[model].model});
+      all_.push_back(model);
+    }
+  }
+
+  Result<Comparison> run() {
+    if (const Status asked = ask_experts(); !asked) return asked.error();
+    on_the_reference_chip();
+    if (const Status searched =
+            search_chips(experts_, expert_of_, &ModelComparison::chip_alone, &ModelComparison::common_chip_alone);
+        !searched)
+      return searched.error();
+    if (options_.bayesian.budget > 0 && !result_.stopped) bayesian();
+    if (const Status searched =
+            search_chips(problem_, all_, &ModelComparison::cosearch, &ModelComparison::common_cosearch);
+        !searched)
+      return searched.error();
+    if (problem_.objective == search::Objective::kThroughput) adopt_trials();
+    return std::move(result_);
+  }
+
+ private:
+  // The problem in which only the chip is free, with the models that have an expert.
+  Status ask_experts() {
+    experts_ = problem_;
+    experts_.workloads.clear();
+    experts_.weights.clear();
+    experts_.baseline.clear();
+    hardware::Cluster cluster{.chip = reference_, .devices = problem_.devices, .network = problem_.network};
+    if (!problem_.hbm.empty()) cluster.chip.hbm = std::ranges::max(problem_.hbm);
+    for (const std::size_t model : all_) {
+      const layer_times::PlanOptions& options = problem_.workloads[model].options;
+      const auto refuse = [&](const Error& error) { result_.models[model].no_expert = to_string(error); };
+      auto placement = expert_placement(names_[model], cluster, options, progress_);
+      if (!placement) {
+        refuse(placement.error());
+        continue;
+      }
+      auto workload = expert_workload(names_[model], *placement, cluster, options, progress_);
+      if (!workload) {
+        refuse(workload.error());
+        continue;
+      }
+      result_.models[model].expert = std::move(*placement);
+      expert_of_.push_back(model);
+      experts_.workloads.push_back(std::move(*workload));
+      if (!problem_.weights.empty()) experts_.weights.push_back(problem_.weights[model]);
+      if (!problem_.baseline.empty()) experts_.baseline.push_back(problem_.baseline[model]);
+    }
+    return Done{};
+  }
+
+  void on_the_reference_chip() {
+    const auto throughputs = [&](Problem alone) {
+      alone.chips = {reference_};
+      search::ChipEvaluator evaluator(alone);
+      std::vector<double> found;
+      for (std::size_t i = 0; i < alone.workloads.size(); ++i) found.push_back(evaluator.throughput(reference_, i));
+      return found;
+    };
+    const std::vector<double> placed = throughputs(problem_), by_expert = throughputs(experts_);
+    for (const std::size_t model : all_) result_.models[model].reference_placement.throughput = placed[model];
+    for (std::size_t i = 0; i < expert_of_.size(); ++i)
+      result_.models[expert_of_[i]].reference_expert.throughput = by_expert[i];
+  }
+
+  // The best chip for each model of a problem alone, and for all of them where each has a plan. `models` are the
+  // numbers that the problem's models have in the result.
+  Status search_chips(const Problem& problem, const std::vector<std::size_t>& models, Figure ModelComparison::*own,
+                      Figure ModelComparison::*common) {
+    if (models.empty() || result_.stopped) return Done{};
+    std::vector<std::size_t> every;
+    for (std::size_t i = 0; i < models.size(); ++i) every.push_back(i);
+    // Searches share what they find, unless each is to have its own time.
+    std::unique_ptr<search::Search> search;
+    const auto find = [&](const std::vector<std::size_t>& chosen, Figure ModelComparison::*figure) -> Status {
+      if (search == nullptr || std::isfinite(options_.search.seconds))
+        search = std::make_unique<search::Search>(problem, options_.search);
+      auto outcome = search->run(chosen, progress_);
+      if (!outcome) return outcome.error();
+      for (const std::size_t i : chosen) (result_.models[models[i]].*figure).gap = outcome->gap;
+      if (outcome->best.empty()) return Done{};
+      const std::size_t chip = outcome->best.front().chip;
+      for (const std::size_t i : chosen)
+        result_.models[models[i]].*figure = {.throughput = search->throughput(chip, i),
+                                             .chip = chip,
+                                             .gap = outcome->gap,
+                                             .hbm = hbm_of(problem, *search, chip, i)};
+      return Done{};
+    };
+    if (every.size() > 1 && every.size() == all_.size())
+      if (const Status found = find(every, common); !found) return found.error();
+    for (const std::size_t i : every) {
+      if (!go_on()) return Done{};
+      if (const Status found = find({i}, own); !found) return found.error();
+    }
+    return Done{};
+  }
+
+  void bayesian() {
+    search::ChipEvaluator evaluator(problem_);
+    const Points points = encode(problem_.chips);
+    const auto find = [&](const std::vector<std::size_t>& models, Figure ModelComparison::*figure) {
+      const auto score = [&](std::size_t chip) { return evaluator.score(problem_.chips[chip], models); };
+      const BayesianResult found = bayesian_search(points, score, options_.bayesian, progress_);
+      result_.stopped = result_.stopped || found.stopped;
+      result_.trials = std::max(result_.trials, found.trials.size());
+      if (found.best() == nullptr) return;
+      const std::size_t chip = found.best()->candidate;
+      for (const std::size_t model : models)
+        result_.models[model].*figure = {.throughput = evaluator.throughput(problem_.chips[chip], model), .chip = chip};
+    };
+    for (const std::size_t model : all_)
+      if (!result_.stopped) find({model}, &ModelComparison::bayesian);
+    if (all_.size() > 1 && !result_.stopped) find(all_, &ModelComparison::common_bayesian);
+  }
+
+  static Bytes hbm_of(const Problem& problem, search::Search& search, std::size_t chip, std::size_t model) {
+    const search::ChipSearch::Planned planned = search.plans(chip, model, 1);
+    if (planned.study) return search::least_hbm(problem, chip, planned.study->peak_memory());
+    if (planned.solution.plans.empty()) return Bytes(0);
+    return search::least_hbm(problem, chip, planned.solution.plans.front().evaluation.peak_memory());
+  }
+
+  // A co-search that was stopped early may know of less than the trials do, which are chips with their best plans, too.
+  void adopt_trials() {
+    for (ModelComparison& model : result_.models) {
+      Figure& found = model.cosearch;
+      if (model.bayesian.throughput <= found.throughput) continue;
+      const double limit = found.throughput * (1 + found.gap);
+      const double gap = found.throughput > 0 ? limit / model.bayesian.throughput - 1 : found.gap;
+      found = model.bayesian;
+      found.gap = std::max(0.0, gap);
+    }
+  }
+
+  bool go_on() {
+    if (!progress_.advance("comparing", 0, 0)) result_.stopped = true;
+    return !result_.stopped;
+  }
+
+  const Problem& problem_;
+  const std::vector<std::string>& names_;
+  const hardware::Chip& reference_;
+  const CompareOptions& options_;
+  Progress& progress_;
+  Problem experts_;
+  std::vector<std::size_t> expert_of_;  // models of experts_
+  std::vector<std::size_t> all_;
+  Comparison result_;
+};
+
+}  // namespace
+
+Result<Comparison> compare(const Problem& problem, const std::vector<std::string>& names,
+                           const hardware::Chip& reference, const CompareOptions& options, Progress& progress) {
+  return Comparing(problem, names, reference, options, progress).run();
+}
+
+}  // namespace phaze::baselines

@@ -1,0 +1,63 @@
+#include <chrono>
+#include <memory>
+
+#include "phaze/baselines/compare.h"
+#include "phaze/cli/commands.h"
+#include "phaze/cli/flags.h"
+#include "phaze/cli/search_request.h"
+#include "phaze/cli/session.h"
+#include "phaze/hardware/chip_file.h"
+#include "phaze/hardware/design_space.h"
+#include "phaze/report/compare_report.h"
+
+namespace phaze::cli {
+namespace {
+
+struct Options {
+  SearchRequest request;
+  baselines::BayesianOptions bayesian;
+};
+
+void compare_command(const Options& options, Session& session) {
+  const auto started = std::chrono::steady_clock::now();
+  const auto completed_request = completed(options.request);
+  if (!completed_request) return session.fail(completed_request.error());
+  const SearchRequest& request = *completed_request;
+  if (request.problem.objective == search::Objective::kPareto)
+    return session.fail({"a front has no one chip to compare", "--objective", "choose another objective"});
+  auto reference = hardware::load_chip(request.baseline);
+  if (!reference) return session.fail(reference.error());
+  auto space = hardware::load_space(request.space);
+  if (!space) return session.fail(space.error());
+  const auto problem = make_problem(request, session);
+  if (!problem) return session.fail(problem.error());
+  const auto compared = baselines::compare(*problem, request.models, *reference,
+                                           {.search = request.search, .bayesian = options.bayesian}, session.progress);
+  if (!compared) return session.fail(compared.error());
+  const report::CompareAnswer answer{
+      .comparison = &*compared,
+      .problem = &*problem,
+      .reference = reference->name,
+      .largest_area = space->limits.max_area_um2,
+      .seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count()};
+  session.answer(session.json ? report::compare_json(answer) : report::compare_text(answer));
+  if (interrupted()) session.fail({"stopped"});
+}
+
+}  // namespace
+
+void add_compare_command(CLI::App& app, Session& session) {
+  CLI::App& command = *app.add_subcommand("compare", "Co-search beside what it claims to beat");
+  const auto options = std::make_shared<Options>();
+  options->request.add_to(command);
+  command.add_option("--budget", options->bayesian.budget, "Evaluations of each Bayesian search (default: 64)")
+      ->check(positive_whole_number())
+      ->type_name("N");
+  command.add_option("--seed", options->bayesian.seed, "Of the Bayesian searches (default: 1)")
+      ->check(positive_whole_number())
+      ->type_name("N");
+  command.footer("Example:\n  phaze compare bert-large gpt2-xl --space phaze --devices 1024 --global-batch 4096");
+  command.callback([options, &session] { compare_command(*options, session); });
+}
+
+}  // namespace phaze::cli

@@ -1,0 +1,64 @@
+#include <algorithm>
+
+#include "phaze/hardware/power.h"
+#include "phaze/insight/insight.h"
+
+namespace phaze::insight {
+namespace {
+
+using hardware::Chip;
+using hardware::DesignSpace;
+
+Chip moved(const DesignSpace& space, const hardware::Dimension& dimension, const Chip& chip, double value) {
+  Chip other = chip;
+  dimension.parameter->set(other, value);
+  for (const hardware::Tie& tie : space.ties)
+    if (tie.equals == dimension.parameter) tie.parameter->set(other, value);
+  return other;
+}
+
+std::string broken_limit(const DesignSpace& space, const Chip& chip) {
+  const hardware::Limits& limits = space.limits;
+  if (limits.max_area_um2 && hardware::area(chip, limits.area_model).total > *limits.max_area_um2) return "too large";
+  if (limits.max_tdp_watts && hardware::thermal_design_power(chip).total > *limits.max_tdp_watts)
+    return "too much power";
+  return "too small";
+}
+
+}  // namespace
+
+std::vector<Neighbour> neighbours(const DesignSpace& space, const search::Problem& problem, const Chip& chip,
+                                  const std::vector<std::size_t>& models, search::ChipEvaluator& evaluator,
+                                  Progress& progress) {
+  std::vector<Neighbour> found;
+  const double own = evaluator.score(chip, models);
+  for (std::size_t d = 0; d < space.dimensions.size(); ++d) {
+    const hardware::Dimension& dimension = space.dimensions[d];
+    std::vector<double> values = dimension.values;
+    std::ranges::sort(values);
+    const double here = dimension.parameter->get(chip);
+    const auto place = std::ranges::lower_bound(values, here);
+    std::vector<double> beside;
+    if (place != values.begin()) beside.push_back(*std::prev(place));
+    const auto above = std::ranges::upper_bound(values, here);
+    if (above != values.end()) beside.push_back(*above);
+    for (const double value : beside) {
+      if (!progress.advance("neighbours", static_cast<std::int64_t>(d),
+                            static_cast<std::int64_t>(space.dimensions.size())))
+        return found;
+      const Chip other = moved(space, dimension, chip, value);
+      Neighbour neighbour{.parameter = std::string(dimension.parameter->name),
+                          .from = dimension.parameter->format(here),
+                          .to = dimension.parameter->format(value),
+                          .allowed = space.keeps(other),
+                          .area_um2 = hardware::area(other, problem.area_model).total,
+                          .score = evaluator.score(other, models)};
+      if (!neighbour.allowed) neighbour.limit = broken_limit(space, other);
+      neighbour.ratio = own > 0 ? neighbour.score / own : 0;
+      found.push_back(std::move(neighbour));
+    }
+  }
+  return found;
+}
+
+}  // namespace phaze::insight

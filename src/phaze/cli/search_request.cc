@@ -81,6 +81,9 @@ void SearchRequest::add_to(CLI::App& command) {
   add_choice<AttentionKind>(command, "--attention", plan.attention,
                             {{"eager", AttentionKind::kEager}, {"flash", AttentionKind::kFlash}},
                             "eager: scores are written out; flash: fused and tiled (default: eager)");
+  using schedule::Engine;
+  add_choice<Engine>(command, "--solver", plan.solver, {{"exact", Engine::kExact}, {"ilp", Engine::kIlp}},
+                     "Of layer schedules: branch and bound, or an integer program as in 2024 (default: exact)");
   count("--threads", search.threads, "Threads (default: all cores)");
   command.add_option("--time-limit", search.seconds, "Seconds; then the best so far, with the gap")
       ->check(CLI::PositiveNumber)

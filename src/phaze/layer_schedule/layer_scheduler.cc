@@ -21,7 +21,12 @@ LayerTime LayerScheduler::time(const workload::OpGraph& graph, const cost::Opera
   for (std::size_t i = 0; i < graph.size(); ++i)
     if (left_out(i)) instance_.durations[instance_.mode_offsets[i]] = 0;
   Stop stop({.work = states_});
-  solution_ = &solver_.solve(instance_, stop);
+  if (engine_ == schedule::Engine::kIlp) {
+    ilp_solution_ = schedule::solve(instance_, {.engine = engine_}, stop);
+    solution_ = &ilp_solution_;
+  } else {
+    solution_ = &solver_.solve(instance_, stop);
+  }
   return {solution_->schedule.makespan, solution_->lower_bound, solution_->proof == schedule::Proof::kOptimal};
 }
 

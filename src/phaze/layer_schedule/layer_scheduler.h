@@ -17,8 +17,9 @@ struct LayerTime {
 // Keeps its memory from layer to layer; one per thread.
 class LayerScheduler {
  public:
-  explicit LayerScheduler(InstanceOptions options = {}, std::uint64_t states_per_layer = 500)
-      : options_(options), states_(states_per_layer) {}
+  explicit LayerScheduler(InstanceOptions options = {}, std::uint64_t states_per_layer = 500,
+                          schedule::Engine engine = schedule::Engine::kExact)
+      : options_(options), states_(states_per_layer), engine_(engine) {}
 
   enum class Collectives : std::uint8_t { kTimed, kFree };
 
@@ -33,8 +34,10 @@ class LayerScheduler {
  private:
   InstanceOptions options_;
   std::uint64_t states_;
+  schedule::Engine engine_;
   schedule::Instance instance_;
   schedule::Solver solver_;
+  schedule::Solution ilp_solution_;
   const schedule::Solution* solution_ = nullptr;
 };
 

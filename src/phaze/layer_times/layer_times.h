@@ -24,6 +24,7 @@ struct TableOptions {
   double accumulation_bytes = 0;
   layer_schedule::InstanceOptions schedule;
   std::uint64_t states_per_layer = 20'000;  // how long a schedule is searched for before its gap is accepted
+  schedule::Engine engine = schedule::Engine::kExact;
   // Which part of a pass is communication is for people to see; a search does without and saves every second schedule.
   bool communication = true;
 };

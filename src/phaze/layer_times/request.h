@@ -13,6 +13,7 @@
 #include "phaze/hardware/cluster.h"
 #include "phaze/layer_times/layer_times.h"
 #include "phaze/placement/training.h"
+#include "phaze/schedule/solve.h"
 #include "phaze/workload/transformer/build.h"
 
 namespace phaze::layer_times {
@@ -42,6 +43,7 @@ struct PlanOptions {
   std::int64_t global_batch = 1;
   bool overlap_gradients = true;
   placement::Freedom freedom;
+  schedule::Engine solver = schedule::Engine::kExact;  // of layer schedules, in a search
 };
 inline constexpr std::int64_t kMostMicrobatch = 16;
 

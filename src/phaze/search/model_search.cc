@@ -75,6 +75,7 @@ ModelProfile::ModelProfile(const layer_times::Workload& workload, std::int64_t d
 layer_times::TableOptions ModelProfile::table_options() const {
   layer_times::TableOptions options = layer_times::table_options(*workload_);
   options.states_per_layer = states_per_layer_;
+  options.engine = workload_->options.solver;
   return options;
 }
 
@@ -254,6 +255,7 @@ bool ChipSearch::raise(const Entry& entry, double best, double enough) {
   options.communication = false;
   if (entry.level == Level::kBounds) return settle(c, profile_->pricer(c).price(operator_costs, options), best, limit);
   options.states_per_layer = 1;
+  options.engine = schedule::Engine::kExact;  // simple bounds need no solver
   layer_times::LayerPricer::Tables tables = profile_->pricer(c).price(operator_costs, options);
   if (tables.lower_bounds.nodes.empty()) return settle(c, std::move(tables), best, limit);
   return put_back(entry, Level::kBounds, place(std::move(tables.lower_bounds), limit) * kRounding, limit, limit);

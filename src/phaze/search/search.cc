@@ -136,6 +136,8 @@ class Run {
   Level next_level(std::size_t chip) const;
   void judge(std::size_t chip);
   void settle(std::size_t chip, Fate fate);
+  void sweep();
+  void changed(std::size_t chip);
   void count(const ChipRecord& record);
   bool hopeless(std::size_t chip) const;
   bool beaten(std::size_t chip) const;
@@ -158,6 +160,7 @@ class Run {
   Outcome outcome_;
   std::vector<Waiting> queue_;  // a heap
   double too_little_memory_ = -1;
+  bool sweep_due_ = true;  // the queue may hold chips that are of no use any more
   bool ended_before_ = false;
   // Since the last entry in the ledger.
   std::vector<bool> changed_;
@@ -205,11 +208,35 @@ void Run::settle(std::size_t chip, Fate fate) {
   ChipRecord& record = outcome_.chips[chip];
   record.fate = fate;
   count(record);
-  if (fate == Fate::kEvaluated) selection_.insert({chip, record.score});
+  if (fate == Fate::kEvaluated) {
+    selection_.insert({chip, record.score});
+    sweep_due_ = sweep_due_ || selection_.contains({chip, record.score});
+  }
   // Whether a plan fits does not depend on how fast a chip is: with less memory there is none on another one either.
   if (fate != Fate::kInfeasible) return;
   record.bound = 0;
-  too_little_memory_ = std::max(too_little_memory_, memory(chip));
+  if (memory(chip) <= too_little_memory_) return;
+  too_little_memory_ = memory(chip);
+  sweep_due_ = true;
+}
+
+void Run::changed(std::size_t chip) {
+  if (!changed_[chip]) changed_chips_.push_back(chip);
+  changed_[chip] = true;
+}
+
+// Takes what became hopeless off the queue, so that it is counted at once and rounds have the size of what is left.
+void Run::sweep() {
+  if (!sweep_due_) return;
+  sweep_due_ = false;
+  std::erase_if(queue_, [&](const Waiting& waiting) {
+    const bool impossible = hopeless(waiting.chip);
+    if (!impossible && !beaten(waiting.chip)) return false;
+    settle(waiting.chip, impossible ? Fate::kInfeasible : Fate::kPruned);
+    changed(waiting.chip);
+    return true;
+  });
+  std::ranges::make_heap(queue_, later);
 }
 
 bool Run::hopeless(std::size_t chip) const { return !state_.options.exhaustive && memory(chip) <= too_little_memory_; }
@@ -322,11 +349,7 @@ Status Run::raise(const std::vector<std::size_t>& round) {
 Status Run::rounds() {
   for (std::size_t chip = 0; chip < count_; ++chip)
     if (outcome_.chips[chip].fate == Fate::kOpen) queue_.push_back({outcome_.chips[chip].bound, chip});
-  std::ranges::make_heap(queue_, later);
-  const auto changed = [&](std::size_t chip) {
-    if (!changed_[chip]) changed_chips_.push_back(chip);
-    changed_[chip] = true;
-  };
+  sweep();
   std::vector<std::size_t> round;
   while (!queue_.empty() && !stopped()) {
     round.clear();
@@ -335,12 +358,7 @@ Status Run::rounds() {
       std::ranges::pop_heap(queue_, later);
       const std::size_t chip = queue_.back().chip;
       queue_.pop_back();
-      if (hopeless(chip))
-        settle(chip, Fate::kInfeasible);
-      else if (beaten(chip))
-        settle(chip, Fate::kPruned);
-      else
-        round.push_back(chip);
+      round.push_back(chip);
       changed(chip);
     }
     if (auto status = raise(round); !status) return status;
@@ -350,6 +368,7 @@ Status Run::rounds() {
       queue_.push_back({outcome_.chips[chip].bound, chip});
       std::ranges::push_heap(queue_, later);
     }
+    sweep();
     if (state_.options.ledger != nullptr && state_.options.ledger->due())
       if (auto status = keep(run_db::RunStatus::kRunning); !status) return status;
   }
@@ -370,8 +389,7 @@ void Run::explain() {
       break;
     }
     if (record.reason.empty()) record.reason = "no plan fits the memory";
-    if (!changed_[chip]) changed_chips_.push_back(chip);
-    changed_[chip] = true;
+    changed(chip);
   }
 }
 

@@ -264,6 +264,25 @@ TEST(Search, without_memory_every_chip_is_infeasible) {
     EXPECT_THAT(chip.reason, testing::HasSubstr("too little memory: 0.001049 GB per device given"));
 }
 
+// Chips with few cores, on which the integer program proves its schedules.
+TEST(Search, the_integer_program_finds_what_the_exact_solver_finds) {
+  Problem problem = random_problem(0, 3, 1);
+  for (std::size_t i = 0; i < problem.chips.size(); ++i) {
+    problem.chips[i].tensor_cores.count = 1;
+    problem.chips[i].vector_cores.count = 1;
+    problem.chips[i].global_buffer = Bytes(std::int64_t{1} << (22 + i));
+  }
+  const Outcome exact = run(problem, {.threads = 2});
+  problem.workloads[0].options.solver = schedule::Engine::kIlp;
+  const Outcome ilp = run(problem, {.threads = 2});
+  ASSERT_FALSE(exact.best.empty());
+  ASSERT_FALSE(ilp.best.empty());
+  EXPECT_TRUE(exact.optimal);
+  EXPECT_TRUE(ilp.optimal);
+  EXPECT_EQ(ilp.best.front().chip, exact.best.front().chip);
+  EXPECT_NEAR(ilp.best.front().score / exact.best.front().score, 1, 1e-6);
+}
+
 TEST(Search, out_of_time_it_states_the_gap) {
   const Outcome outcome = run(random_problem(5, 8, 1), {.threads = 1, .seconds = 0});
   EXPECT_TRUE(outcome.stopped);

@@ -1,6 +1,7 @@
 #include "phaze/cli/terminal.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +18,12 @@ volatile std::sig_atomic_t interrupt_requested = 0;
 extern "C" void on_interrupt(int signal) {
   interrupt_requested = 1;
   std::signal(signal, SIG_DFL);
+}
+
+std::size_t columns() {
+  winsize size = {};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+  return known ? size.ws_col : 80;
 }
 
 }  // namespace
@@ -42,7 +49,11 @@ bool TerminalProgress::advance(std::string_view what, std::int64_t done, std::in
     const auto filled = static_cast<std::size_t>(fraction * kWidth);
     const std::string bar = std::string(filled, '#') + std::string(kWidth - filled, '.');
     const std::string left = fraction > 0.01 ? fmt::format(", {:.0f} s left", elapsed * (1 - fraction) / fraction) : "";
-    fmt::print(stderr, "\r\033[K{} [{}] {:3.0f} %{}", what, bar, 100 * fraction, left);
+    // A line that is too long would wrap, and its first half stay on the screen.
+    const std::size_t width = columns() - 1;
+    std::string line = fmt::format("{} [{}] {:3.0f} %{}", what, bar, 100 * fraction, left);
+    if (line.size() > width) line = fmt::format("{}, {:.0f} %{}", what, 100 * fraction, left);
+    fmt::print(stderr, "\r\033[K{}", std::string_view(line).substr(0, width));
     std::fflush(stderr);
     drawn_ = true;
   }

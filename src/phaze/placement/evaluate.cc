@@ -153,39 +153,66 @@ class Checker {
     return std::max(communication / layers, communication - behind * (layers - 1) / layers);
   }
 
-  void add_up() {
+  // Once per batch, behind the last backward pass of a stage.
+  struct Ending {
+    double sync = 0;  // gradients out and parameters in, among the replicas
+    double tied = 0;
+    double step = 0;
+    double total() const { return sync + tied + step; }
+  };
+
+  Ending ending_of(std::size_t s) const {
     const StateBytes& states = request_.training.states;
+    const StageEvaluation& stage = result_.stages[s];
+    double layers = 0;
+    for (const Range& chunk : plan_.stages[s].chunks) layers += static_cast<double>(chunk.end - chunk.begin);
+    Ending ending;
+    if (how_.data_parallel > 1) {
+      const double bytes = stage.parameters * states.gradients_in_network;
+      if (how_.zero == 0)
+        ending.sync = shown(among_replicas(CollectiveKind::kAllReduce, bytes), stage.backward_seconds, layers);
+      if (how_.zero == 1)
+        ending.sync = shown(among_replicas(CollectiveKind::kReduceScatter, bytes), stage.backward_seconds, layers);
+      if (how_.zero == 1 || how_.zero == 2)
+        ending.sync += shown(among_replicas(CollectiveKind::kAllGather, stage.parameters * states.parameters),
+                             stage.forward_seconds, layers);
+    }
+    double tied = 0;
+    for (std::size_t node = plan_.stages.front().chunks.front().end;
+         s == 0 && node < table_.size() && how_.pipeline > 1; ++node)
+      tied = std::max(tied, table_.layer(node).tied_parameters);
+    if (tied > 0) {
+      const auto ends =
+          hardware::spanned(request_.devices.network, {.size = 2, .stride = pipeline_stride() * (how_.pipeline - 1)});
+      ending.tied = cost::collective_cost(CollectiveKind::kAllReduce, tied * states.gradients_in_network, ends).seconds;
+    }
+    ending.step = stage.parameters * request_.devices.step_seconds_per_parameter /
+                  (how_.zero >= 1 ? static_cast<double>(how_.data_parallel) : 1);
+    return ending;
+  }
+
+  void add_up() {
     double sum = 0;
     const StageEvaluation* slowest = &result_.stages.front();
     for (const StageEvaluation& stage : result_.stages) {
       sum += stage.load();
       if (stage.load() > slowest->load()) slowest = &stage;
     }
-    const StageEvaluation& first = result_.stages.front();
-    double layers = 0;
-    for (const Range& chunk : plan_.stages.front().chunks) layers += static_cast<double>(chunk.end - chunk.begin);
-    double sync = 0, gather = 0;
-    if (how_.data_parallel > 1) {
-      const double bytes = first.parameters * states.gradients_in_network;
-      if (how_.zero == 0)
-        sync = shown(among_replicas(CollectiveKind::kAllReduce, bytes), first.backward_seconds, layers);
-      if (how_.zero == 1)
-        sync = shown(among_replicas(CollectiveKind::kReduceScatter, bytes), first.backward_seconds, layers);
-      if (how_.zero == 1 || how_.zero == 2)
-        gather = shown(among_replicas(CollectiveKind::kAllGather, first.parameters * states.parameters),
-                       first.forward_seconds, layers);
+    Ending last;  // what the batch waits for in the end
+    double in_front = 0;
+    for (std::size_t s = 0; s < result_.stages.size(); ++s) {
+      const double head_start = in_front / static_cast<double>(how_.interleave);
+      Ending ending = ending_of(s);
+      if (s == 0 || ending.total() - head_start > last.total()) {
+        // The head start hides communication first.
+        const double hidden = std::min(head_start, ending.sync);
+        ending.sync -= hidden;
+        ending.step -= head_start - hidden;
+        last = ending;
+      }
+      in_front += result_.stages[s].load();
     }
-    double tied = 0;
-    for (std::size_t node = plan_.stages.front().chunks.front().end; node < table_.size() && how_.pipeline > 1; ++node)
-      tied = std::max(tied, table_.layer(node).tied_parameters);
-    if (tied > 0) {
-      const auto ends =
-          hardware::spanned(request_.devices.network, {.size = 2, .stride = pipeline_stride() * (how_.pipeline - 1)});
-      result_.tied_seconds =
-          cost::collective_cost(CollectiveKind::kAllReduce, tied * states.gradients_in_network, ends).seconds;
-    }
-    const double step = first.parameters * request_.devices.step_seconds_per_parameter /
-                        (how_.zero >= 1 ? static_cast<double>(how_.data_parallel) : 1);
+    result_.tied_seconds = last.tied;
 
     Breakdown& parts = result_.breakdown;
     const double plain = slowest->forward_seconds + slowest->backward_seconds + slowest->recompute_seconds;
@@ -195,10 +222,9 @@ class Checker {
     parts.compute = microbatches_ * plain - parts.tensor_parallel - parts.recompute;
     parts.transfers = microbatches_ * slowest->arrival_seconds;
     parts.bubble = (sum - slowest->load()) / static_cast<double>(how_.interleave);
-    parts.gradient_sync = microbatches_ * slowest->sharding_seconds + sync + gather + result_.tied_seconds;
-    parts.optimizer = step;
-    result_.time_per_batch =
-        microbatches_ * slowest->load() + parts.bubble + sync + gather + result_.tied_seconds + step;
+    parts.gradient_sync = microbatches_ * slowest->sharding_seconds + last.sync + last.tied;
+    parts.optimizer = last.step;
+    result_.time_per_batch = microbatches_ * slowest->load() + parts.bubble + last.total();
   }
 
   double recompute_communication(const StageEvaluation& stage) const {

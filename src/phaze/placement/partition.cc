@@ -24,8 +24,10 @@ class Search {
   std::optional<Partition> run() {
     if (p_ > n_ || !keeps(limit())) return std::nullopt;
     weigh_endings();
-    // Without an incumbent, a first one from memory alone: there may be none, and if there is, it bounds the loads.
-    if (best_.seconds == kNever && try_limit(std::numeric_limits<double>::max()) == kNever) return std::nullopt;
+    // The largest limit has the least Z of all: where that is not good enough, no limit is.
+    const double least = try_limit(std::min(limit(), std::numeric_limits<double>::max()));
+    if (least == kNever) return std::nullopt;
+    least_ = std::max(least_, least);
     const std::vector<double> limits = candidate_limits();
     // The first limit that can be kept: feasibility is monotone.
     auto it = std::partition_point(limits.begin(), limits.end(), [&](double m) { return !keeps(m); });
@@ -94,7 +96,7 @@ class Search {
     }
   }
 
-  // What the first stage adds, by its end; the least of it belongs to W.
+  // What the first stage does once per batch, by its end; Z is no less than all loads and the least of it.
   void weigh_endings() {
     bound_from_front(limit());
     endings_.assign(n_ + 1, kNever);
@@ -102,7 +104,7 @@ class Search {
     const std::size_t from = p_ == 1 ? n_ : std::max<std::size_t>(1, first_[p_ - 1]);
     const std::size_t to = p_ == 1 ? n_ : last_[p_ - 1];
     for (std::size_t end = from; end <= to; ++end) {
-      endings_[end] = costs_.ending(end).total();
+      endings_[end] = costs_.ending(0, end).total();
       least = std::min(least, endings_[end]);
     }
     if (least < kNever) least_ += least;
@@ -149,61 +151,90 @@ class Search {
     return a;
   }
 
-  struct State {
+  // The last k stages from some node on: S, Z, where the first of them ends, and which pair of the state there goes on.
+  struct Pair {
     double sum = kNever;
+    double total = kNever;
     std::size_t end = 0;
+    std::size_t next = 0;
   };
+  using State = std::vector<Pair>;  // ascending sum, descending total
 
   // Step 3. Returns g(limit) and keeps the partition if it is the best so far.
   double try_limit(double limit) {
     if (!keeps(limit)) return kNever;
     bound_from_front(limit);
+    // No pair with a higher total leads to a better partition: the slowest stage is no faster than the mean.
+    most_total_ = best_.seconds - ahead_ * costs_.least_total() / static_cast<double>(p_);
     states_.resize(p_ + 1);
     for (std::size_t k = 1; k <= p_; ++k) {
       const std::size_t from = first_[k], to = last_[k];
-      states_[k].clear();
       if (from > to) return kNever;
-      states_[k].assign(to - from + 1, {});
-      for (std::size_t i = from; i <= to; ++i) states_[k][i - from] = best_from(i, k, limit);
+      states_[k].resize(to - from + 1);
+      bool any = false;
+      for (std::size_t i = from; i <= to; ++i) {
+        fill(i, k, limit, states_[k][i - from]);
+        any = any || !states_[k][i - from].empty();
+      }
+      if (!any) return kNever;
     }
-    const double sum = states_[p_].front().sum;
-    if (sum == kNever) return kNever;
+    const Pair* pair = &states_[p_].front().back();
+    const double total = pair->total;
     double largest = 0;
     std::vector<Stage> stages;
     for (std::size_t k = p_, i = 0; k >= 1; --k) {
-      const std::size_t end = states_[k][i - first_[k]].end;
-      const StageChoice choice = costs_.stage(i, end, static_cast<std::int64_t>(k));
+      const StageChoice choice = costs_.stage(i, pair->end, static_cast<std::int64_t>(k));
       largest = std::max(largest, choice.load);
-      stages.push_back({{{i, end}}, choice.recompute});
-      i = end;
+      stages.push_back({{{i, pair->end}}, choice.recompute});
+      i = pair->end;
+      if (k > 1) pair = &states_[k - 1][i - first_[k - 1]][pair->next];
     }
-    const double seconds = ahead_ * largest + sum;
+    const double seconds = ahead_ * largest + total;
     if (seconds < best_.seconds) best_ = {seconds, std::move(stages)};
-    return sum;
+    return total;
   }
 
-  State best_from(std::size_t i, std::size_t k, double limit) const {
+  void fill(std::size_t i, std::size_t k, double limit, State& state) const {
+    state.clear();
     const auto position = static_cast<std::int64_t>(k);
-    State best;
     const std::size_t from = k == 1 ? n_ : std::max(i + 1, first_[k - 1]);
     const std::size_t to = k == 1 ? n_ : last_[k - 1];
     for (std::size_t end = from; end <= to; ++end) {
-      const double rest = k == 1 ? 0 : states_[k - 1][end - first_[k - 1]].sum;
       const StageChoice choice = costs_.stage(i, end, position);
       if (choice.load > limit) {
         if (costs_.least_load(i, end, position) > limit) break;
         continue;
       }
-      const double sum = choice.load + rest + (k == p_ && rest < kNever ? endings_[end] : 0);
-      if (sum < best.sum) best = {sum, end};
+      if (k > 1 && states_[k - 1][end - first_[k - 1]].empty()) continue;
+      const double ending = k == p_ ? endings_[end] : costs_.ending(i, end).total();
+      if (k == 1) {
+        insert({choice.load, choice.load + ending, end, 0}, state);
+        continue;
+      }
+      const State& rest = states_[k - 1][end - first_[k - 1]];
+      for (std::size_t next = 0; next < rest.size(); ++next) {
+        const double sum = choice.load + rest[next].sum;
+        insert({sum, std::max(rest[next].total, sum + ending), end, next}, state);
+      }
     }
-    return best;
+  }
+
+  void insert(const Pair& pair, State& state) const {
+    if (pair.total >= most_total_) return;
+    auto at = std::ranges::lower_bound(state, pair.sum, {}, &Pair::sum);
+    if (at != state.begin() && std::prev(at)->total <= pair.total) return;
+    if (at != state.end() && at->sum == pair.sum && at->total <= pair.total) return;
+    auto worse = at;
+    while (worse != state.end() && worse->total >= pair.total) ++worse;
+    at = state.erase(at, worse);
+    state.insert(at, pair);
   }
 
   const StageCosts& costs_;
   std::size_t p_, n_;
   double ahead_;
   double least_;
+  double most_total_ = kNever;
   std::vector<std::size_t> first_, last_;   // by k: bounds on where the k-th stage from the end starts
   std::vector<std::vector<State>> states_;  // by k and start − first_[k]
   std::vector<double> endings_;             // by the end of the first stage
@@ -216,6 +247,31 @@ std::optional<Partition> best_partition(const StageCosts& costs, double below) {
 
 bool fits(const StageCosts& costs) { return Search(costs, kNever).fits(); }
 
+namespace {
+
+// With a first stage that ends at `begin`, a batch takes at least (m − 1)·max L + max(Z_1, Z_2), Z_1 of the first stage
+// and Z_2 = E + `others` of the second. A tiny first stage makes the former small; but then, where stages must be alike
+// for their limit, the second is not tiny. Returns the least of max(Z_1, Z_2) − Z_1 over the ends that the second stage
+// can have in a partition better than `best`; infinite where it has none.
+double excess_of_second(const StageCosts& costs, std::size_t begin, double first_total, double others, double best) {
+  const std::size_t n = costs.layers();
+  const std::int64_t p = costs.pipeline();
+  const auto ahead = static_cast<double>(costs.microbatches() - 1);
+  if (ahead == 0) return 0;
+  const double limit = (best - first_total) / ahead;
+  const auto behind = static_cast<double>(p - 2);
+  double least = kNever;
+  for (std::size_t end = p == 2 ? n : begin + 1; end + static_cast<std::size_t>(p) <= n + 2; ++end) {
+    if (p > 2 && costs.least_work(end, n) + (2 * behind - 1) * costs.least_arrival() > behind * limit) continue;
+    if (costs.least_load(begin, end, p - 1) > limit) break;
+    least = std::min(least, std::max(0.0, others + costs.ending(begin, end).total() - first_total));
+    if (least == 0) break;
+  }
+  return least;
+}
+
+}  // namespace
+
 double partition_bound(const StageCosts& costs, double below) {
   const std::size_t n = costs.layers();
   const std::int64_t p = costs.pipeline();
@@ -225,7 +281,7 @@ double partition_bound(const StageCosts& costs, double below) {
   if (p == 1) {
     const double load = costs.stage(0, n, 1).load;
     if ((ahead + 1) * load >= below) return kNever;
-    const double seconds = (ahead + 1) * load + costs.ending(n).total();
+    const double seconds = (ahead + 1) * load + costs.ending(0, n).total();
     return seconds < below ? seconds : kNever;
   }
   const double a = costs.least_arrival();
@@ -238,8 +294,11 @@ double partition_bound(const StageCosts& costs, double below) {
     if (ahead * std::max(first, pace) + least >= best) break;
     const double others = costs.least_work(end, n) + (2 * stages - 3) * a;
     const double slowest = std::max({first, pace, others / (stages - 1)});
-    const double seconds = ahead * slowest + first + others;
-    if (seconds < best) best = std::min(best, seconds + costs.ending(end).total());
+    const double all = first + others;
+    const double ending = costs.ending(0, end).total();
+    if (ahead * slowest + all + ending >= best) continue;
+    const double excess = excess_of_second(costs, end, all + ending, others, best);
+    best = std::min(best, ahead * slowest + all + ending + excess);
   }
   return best < below ? best : kNever;
 }
@@ -268,17 +327,17 @@ std::vector<Stage> interleaved_stages(const LayerTable& table, std::int64_t pipe
 
 std::optional<Partition> interleaved_partition(const StageCosts& costs, std::vector<Stage> stages,
                                                std::int64_t interleave, double below) {
-  double largest = 0, sum = 0;
+  const auto turns = static_cast<double>(interleave);
+  double largest = 0, sum = 0, ending = 0;
   for (std::size_t s = 0; s < stages.size(); ++s) {
     const StageChoice choice = costs.device(stages[s].chunks, costs.pipeline() - static_cast<std::int64_t>(s));
     if (choice.load == kNever) return std::nullopt;
     stages[s].recompute = choice.recompute;
     largest = std::max(largest, choice.load);
+    ending = std::max(ending, costs.ending(stages[s].chunks).total() - sum / turns);
     sum += choice.load;
   }
-  const double seconds = static_cast<double>(costs.microbatches()) * largest +
-                         (sum - largest) / static_cast<double>(interleave) +
-                         costs.ending(stages.front().chunks).total();
+  const double seconds = static_cast<double>(costs.microbatches()) * largest + (sum - largest) / turns + ending;
   if (!(seconds < below)) return std::nullopt;
   return Partition{seconds, std::move(stages)};
 }

@@ -1,12 +1,12 @@
 // The best way to cut a chain into p stages under one strategy: exact.
 //
-// With load L of a stage (stage_costs.h; infinite where it fits no policy), m microbatches and E what the first stage
-// adds at the end, the time is
+// With load L of a stage (stage_costs.h; infinite where it fits no policy), m microbatches and E what a stage does once
+// per batch, the time is (plan.h)
 //
-//   f = (m − 1)·max L + Σ L + E(first).
+//   f = (m − 1)·max L + Z,   Z = Σ L + max over s of (E_s − Σ_{j<s} L_j) = max over s of (E_s + Σ_{j≥s} L_j).
 //
-// For a limit M, let g(M) be the least Σ L + E over partitions with all L ≤ M. Then min f = min over M of
-// (m − 1)·M + g(M), and only loads that some stage can have need be tried for M. The method:
+// For a limit M, let g(M) be the least Z over partitions with all L ≤ M. Then min f = min over M of (m − 1)·M + g(M),
+// and only loads that some stage can have need be tried for M. The method:
 //
 //   1. A partition that beats the incumbent U has max L < (U − W)/(m − 1), W a lower bound on g. A greedy pass from the
 //      end tells whether limit M can be kept at all: with R_0 = n and R_k the least i such that the *least* load of
@@ -15,7 +15,9 @@
 //      of it (or empty) at the same position and costs no more. If R_p > 0, no partition keeps M. A stage at k < p may
 //      not start at node 0, where it would lose its copy of tied parameters.
 //   2. The same pass from the front bounds the cuts from the other side.
-//   3. Between these bounds, dynamic programming over (k, cut) gives g(M) exactly.
+//   3. Between these bounds, dynamic programming over (k, cut) gives g(M) exactly. The last k stages matter to those in
+//      front by the sum S of their loads and by their Z, and the less of either the better: a stage in front makes them
+//      S + L and max(Z, S + L + E). So each state keeps all pairs (S, Z) of which no other is better in both.
 //   4. Loads between the least feasible limit and the bound of step 1 are tried in ascending order; the bound shrinks
 //      with every better partition, and once g(M) has reached W no larger limit can win.
 //

@@ -9,9 +9,11 @@
 //   v = 1   (m − 1)·max L + Σ L                 the first microbatch passes all stages, the slowest paces the others
 //   v > 1   m·max L + (Σ L − max L)/v           the ramp is one chunk high instead of a stage
 //
-// and behind it what the first stage, which ends last, does with its gradients: the part of their reduction that its
-// last backward pass does not hide, the all-reduce of tied embeddings between first and last stage, the optimizer step,
-// and under ZeRO the gathering of new parameters.
+// and behind it max over s of E_s − (L_1 + ... + L_{s−1})/v. E_s is what stage s does once per batch behind its last
+// backward pass: the part of reducing its gradients that the pass does not hide, on the first stage the all-reduce of
+// tied embeddings between first and last stage, the optimizer step, and under ZeRO the part of gathering new parameters
+// that the next forward pass does not hide. Stage s ends so much earlier, and starts into the next batch so much later
+// than the first, that the loads in front of it are its head start.
 #pragma once
 
 #include <cstdint>

@@ -179,7 +179,7 @@ void Solver::divide(Entry entry) {
 // A strategy that memory makes slow is far above its bound, and to solve it in full before there is anything to compare
 // it with takes long. To show that it is no better than the next in the queue takes no time: it goes back then.
 void Solver::settle(Entry entry) {
-  constexpr double kFurther = 1.3;
+  constexpr double kFurther = 1.1;
   const Family& of = family(entry);
   double below = options_.below;
   if (!options_.exhaustive) {

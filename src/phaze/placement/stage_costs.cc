@@ -187,20 +187,20 @@ double StageCosts::tied_outside_first(std::span<const Range> chunks, bool first)
   return sums_->tied(chunks.back().begin, chunks.back().end);
 }
 
-StageCosts::Ending StageCosts::ending(std::span<const Range> first) const {
+StageCosts::Ending StageCosts::ending(std::span<const Range> chunks) const {
   double forward = 0, backward = 0;
-  for (const Range& chunk : first) {
+  for (const Range& chunk : chunks) {
     forward += sums_->forward(chunk.begin, chunk.end);
     backward += sums_->backward(chunk.begin, chunk.end);
   }
-  const OncePerBatch once = once_per_batch(first);
+  const OncePerBatch once = once_per_batch(chunks);
   // Layer by layer, beside a pass over the layers: the part of one layer always shows.
   const auto shown = [&](double seconds, double beside) {
     if (!request_->training.overlap_gradients) return seconds;
     return std::max(seconds / once.layers, seconds - (1 - 1 / once.layers) * beside);
   };
   return {.gradient_sync = shown(once.reduce, backward),
-          .tied = once.tied,
+          .tied = chunks.front().begin == 0 ? once.tied : 0,
           .step = once.step,
           .gather = shown(once.gather, forward)};
 }

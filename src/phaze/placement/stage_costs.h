@@ -1,4 +1,4 @@
-// What any stage costs under one strategy: its load and memory in constant time, and what the first stage adds behind
+// What any stage costs under one strategy: its load and memory in constant time, and what it does once per batch behind
 // the last microbatch.
 //
 // The policy of a stage needs no search of its own: policies that recompute more take longer and keep less, and nothing
@@ -70,7 +70,7 @@ class StageCosts {
   };
   OncePerBatch once_per_batch(std::span<const Range> chunks) const;
 
-  // Behind the last backward pass of the first stage.
+  // Behind the last backward pass of a stage: E in plan.h.
   struct Ending {
     double gradient_sync = 0;
     double tied = 0;
@@ -78,10 +78,10 @@ class StageCosts {
     double gather = 0;  // of new parameters, as far as the next forward pass does not hide it
     double total() const { return gradient_sync + tied + step + gather; }
   };
-  Ending ending(std::span<const Range> first) const;
-  Ending ending(std::size_t end) const {
-    const Range first{0, end};
-    return ending({&first, 1});
+  Ending ending(std::span<const Range> chunks) const;
+  Ending ending(std::size_t begin, std::size_t end) const {
+    const Range stage{begin, end};
+    return ending({&stage, 1});
   }
 
   // Σ of all loads is at least this.

@@ -48,7 +48,7 @@ TEST(Expert, on_other_numbers_of_devices_replicas_take_up_what_there_is) {
 TEST(Expert, stages_have_equally_many_layers_or_one_more) {
   EXPECT_EQ(even_cuts(1, 25, 8), (std::vector<std::size_t>{4, 7, 10, 13, 16, 19, 22}));
   EXPECT_TRUE(even_cuts(1, 25, 1).empty());
-  for (const std::size_t layers : {32, 48, 54, 97}) {
+  for (const std::size_t layers : {32U, 48U, 54U, 97U}) {
     std::vector<std::size_t> cuts = even_cuts(1, 1 + layers, 32);
     cuts.insert(cuts.begin(), 1);
     cuts.push_back(1 + layers);

@@ -18,17 +18,12 @@ target_include_directories(phaze_archive INTERFACE $<INSTALL_INTERFACE:${CMAKE_I
 
 # What it links, as users of the installed package find it, and the Debian packages that bring it. Headers alone (JSON,
 # CLI11, Eigen) are needed to build, not to link.
-set(PHAZE_DEPENDENCIES "find_dependency(fmt)\nfind_dependency(yaml-cpp)\nfind_dependency(Protobuf)\nfind_dependency(ONNX)\n")
-set(PHAZE_PC_REQUIRES "fmt yaml-cpp protobuf cbc")
-set(dev_packages "libfmt-dev, libyaml-cpp-dev, libprotobuf-dev, libonnx-dev, coinor-libcbc-dev")
-target_link_libraries(phaze_archive INTERFACE fmt::fmt yaml-cpp onnx_proto protobuf::libprotobuf ${CBC_LIBRARIES})
+set(PHAZE_DEPENDENCIES "find_dependency(fmt)\nfind_dependency(yaml-cpp)\nfind_dependency(Protobuf)\nfind_dependency(ONNX)\nfind_dependency(SQLite3)\n")
+set(PHAZE_PC_REQUIRES "fmt yaml-cpp protobuf cbc sqlite3 libxxhash")
+set(dev_packages "libfmt-dev, libyaml-cpp-dev, libprotobuf-dev, libonnx-dev, coinor-libcbc-dev, libsqlite3-dev, libxxhash-dev")
+target_link_libraries(phaze_archive INTERFACE fmt::fmt yaml-cpp onnx_proto protobuf::libprotobuf SQLite::SQLite3 ${CBC_LIBRARIES}
+  ${XXHASH_LIBRARIES})
 get_property(third_party GLOBAL PROPERTY PHAZE_THIRD_PARTY)
-if("SQLite::SQLite3" IN_LIST third_party)
-  target_link_libraries(phaze_archive INTERFACE SQLite::SQLite3)
-  string(APPEND PHAZE_DEPENDENCIES "find_dependency(SQLite3)\n")
-  string(APPEND PHAZE_PC_REQUIRES " sqlite3")
-  string(APPEND dev_packages ", libsqlite3-dev")
-endif()
 if("Threads::Threads" IN_LIST third_party)
   target_link_libraries(phaze_archive INTERFACE Threads::Threads)
   string(APPEND PHAZE_DEPENDENCIES "find_dependency(Threads)\n")

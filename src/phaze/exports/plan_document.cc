@@ -7,6 +7,7 @@
 
 #include "phaze/hardware/chip_file.h"
 #include "phaze/workload/import/hf/read_config.h"
+#include "phaze/workload/zoo/zoo.h"
 
 namespace phaze::exports {
 namespace {
@@ -180,7 +181,10 @@ Result<PlanDocument> read_plan(const std::string& text) {
   plan.stages = read_stages(root, error);
   if (error) return *error;
   if (const Status cuts = check_cuts(plan); !cuts) return cuts.error();
-  if (const auto config = json.find("model_config"); config != json.end() && !config->is_null()) {
+  if (const auto config = json.find("model_config"); config == json.end()) {
+    // Where the key is left out altogether, a model of the zoo is known by its name.
+    if (auto entry = workload::zoo_entry(plan.model)) plan.config = std::move(entry->config);
+  } else if (!config->is_null()) {
     auto parsed = workload::hf::parse_config(config->dump(), plan.model);
     if (!parsed) return within("key 'model_config'", parsed.error());
     plan.config = std::move(*parsed);

@@ -20,7 +20,7 @@ std::string shell_word(std::string_view text) {
   return word + "'";
 }
 
-std::string quoted(std::string_view text) {
+std::string quoted_text(std::string_view text) {
   // Without ensure_ascii there would be bytes that are no UTF-8, and DEL, which TOML forbids; with it the escapes of
   // characters beyond the first plane are surrogate pairs, which TOML does not know. So: ASCII as JSON escapes it, the
   // rest as it is where it is UTF-8.
@@ -32,7 +32,7 @@ std::string quoted(std::string_view text) {
 
 std::string one_line(std::string_view text) {
   // Through the JSON library, so that bytes that are no UTF-8 are replaced.
-  std::string line = nlohmann::json::parse(quoted(text)).get<std::string>();
+  std::string line = nlohmann::json::parse(quoted_text(text)).get<std::string>();
   std::ranges::replace_if(
       line, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
   // C1 controls and the separators U+2028 and U+2029 end a line for some readers of YAML.

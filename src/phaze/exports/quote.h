@@ -10,7 +10,7 @@ namespace phaze::exports {
 std::string shell_word(std::string_view text);
 
 // A double-quoted string of TOML and, all its escapes being JSON's, of YAML.
-std::string quoted(std::string_view text);
+std::string quoted_text(std::string_view text);
 
 // One line behind a comment sign: line breaks and control characters become spaces.
 std::string one_line(std::string_view text);

@@ -57,16 +57,17 @@ TEST(Quote, a_shell_reads_back_every_word) {
 }
 
 TEST(Quote, a_yaml_reader_reads_back_every_text) {
-  for (const std::string& text : kHostile) EXPECT_EQ(YAML::Load("k: " + quoted(text))["k"].as<std::string>(), text);
+  for (const std::string& text : kHostile)
+    EXPECT_EQ(YAML::Load("k: " + quoted_text(text))["k"].as<std::string>(), text);
 }
 
 TEST(Quote, a_quoted_text_holds_no_raw_control_character_and_no_open_quote) {
   for (const std::string& text : kHostile) {
-    const std::string word = quoted(text);
+    const std::string word = quoted_text(text);
     EXPECT_EQ(nlohmann::json::parse(word).get<std::string>(), text);
     for (const char c : word) EXPECT_FALSE(static_cast<unsigned char>(c) < 0x20 || c == '\x7f') << word;
   }
-  EXPECT_NO_THROW(nlohmann::json::parse(quoted("not \xff UTF-8")));
+  EXPECT_NO_THROW(nlohmann::json::parse(quoted_text("not \xff UTF-8")));
 }
 
 TEST(Quote, a_comment_stays_on_its_line) {

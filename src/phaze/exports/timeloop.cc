@@ -63,7 +63,7 @@ Exported timeloop_yaml(const hardware::Chip& chip) {
       kWordBits, kWordBits, kSumBits);
   out.text +=
       fmt::format("variables:\n  version: 0.4\n  chip: {}\n  global_cycle_seconds: {:.6e}\n  technology: \"{:g}nm\"\n",
-                  quoted(chip.name), 1 / chip.clock_hz, chip.process_nm);
+                  quoted_text(chip.name), 1 / chip.clock_hz, chip.process_nm);
   return out;
 }
 

@@ -58,7 +58,7 @@ std::string model_section(const PlanDocument& plan, const TransformerConfig& con
                   "n_kv_heads {}, "
                   "vocab_size {} and a feed-forward of {}, and name its model here.",
                   config.hidden, config.layers, config.heads, config.kv_heads, config.vocabulary, config.feed_forward));
-  return fmt::format("[model]\nname = \"llama3\"\nflavor = {}\n", quoted(plan.model));
+  return fmt::format("[model]\nname = \"llama3\"\nflavor = {}\n", quoted_text(plan.model));
 }
 
 std::string parallelism_section(const PlanDocument& plan, std::vector<std::string>& notes) {
@@ -150,7 +150,7 @@ Result<Exported> torchtitan_toml(const PlanDocument& plan) {
       one_line(plan.model), plan.devices(), one_line(plan.chip_name), plan.pipeline, plan.tensor_parallel,
       plan.data_parallel, plan.devices());
   for (const std::string& note : out.notes) out.text += "# Note: " + note + "\n";
-  out.text += "\n[job]\ndescription = " + quoted("phaze: " + plan.model + " on " + plan.chip_name) + "\n\n" + body;
+  out.text += "\n[job]\ndescription = " + quoted_text("phaze: " + plan.model + " on " + plan.chip_name) + "\n\n" + body;
   return out;
 }
 

@@ -186,8 +186,9 @@ std::map<std::string, std::string> arguments_of(const std::string& script) {
 void expect_known(const std::map<std::string, std::string>& arguments) {
   for (const auto& [name, value] : arguments) {
     EXPECT_TRUE(kMegatronArguments.contains(name)) << name;
-    if (const auto choices = kMegatronChoices.find(name); choices != kMegatronChoices.end())
+    if (const auto choices = kMegatronChoices.find(name); choices != kMegatronChoices.end()) {
       EXPECT_TRUE(choices->second.contains(value)) << name << " " << value;
+    }
   }
 }
 
@@ -287,7 +288,7 @@ TEST(Megatron, every_zoo_model_is_exported_with_known_names_or_refused) {
   for (const char* model : {"bert-large", "llama2-7b", "llama3-8b", "qwen2.5-7b", "gemma2-9b", "gpt-neox-20b",
                             "falcon-40b", "opt-350m", "phi3-mini", "t5-large", "vit-large"}) {
     for (const int zero : {0, 3}) {
-      const PlanDocument plan = read(planned(model, cluster_of("h100-sxm", 32), fixed(1, 4, 8, 1, zero)));
+      const PlanDocument plan = read(planned(model, cluster_of("mi300x", 32), fixed(1, 8, 4, 1, zero)));
       const auto script = megatron_script(plan);
       if (!script) {
         EXPECT_THAT(to_string(script.error()), HasSubstr("do not build"));
@@ -370,9 +371,9 @@ TEST(Timeloop, every_preset_becomes_an_architecture_of_known_classes_and_attribu
       if (node.Tag() == "!Container") continue;
       const auto kind = node["class"].as<std::string>();
       EXPECT_TRUE(kTimeloopClasses.contains(kind)) << kind;
-      if (kind != "fpmac")
-        for (const auto& entry : node["attributes"])
-          EXPECT_TRUE(kTimeloopStorage.contains(entry.first.as<std::string>()));
+      if (kind == "fpmac") continue;
+      for (const auto& entry : node["attributes"])
+        EXPECT_TRUE(kTimeloopStorage.contains(entry.first.as<std::string>()));
     }
     const auto bytes = [&](const char* memory) {
       return nodes[memory]["attributes"]["depth"].as<double>() * nodes[memory]["attributes"]["width"].as<double>() / 8;
@@ -456,10 +457,10 @@ TEST(PlanDocument, hostile_names_stay_text) {
   for (const std::string& text : {megatron_script(plan)->text, torchtitan_toml(plan)->text}) {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);)
-      if (line.find("touch pwned") != std::string::npos)
-        EXPECT_TRUE(line.starts_with("#") || line.starts_with("description = \"phaze: x'; touch pwned; #\\n\\\"") ||
-                    line.starts_with("flavor = \"x'; touch pwned; #\\n\\\""))
-            << line;
+      EXPECT_TRUE(line.find("touch pwned") == std::string::npos || line.starts_with("#") ||
+                  line.starts_with("description = \"phaze: x'; touch pwned; #\\n\\\"") ||
+                  line.starts_with("flavor = \"x'; touch pwned; #\\n\\\""))
+          << line;
   }
 }
 

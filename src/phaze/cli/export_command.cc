@@ -93,10 +93,12 @@ void add_export_command(CLI::App& app, Session& session) {
       {{"megatron", Format::kMegatron},
        {"torchtitan", Format::kTorchtitan},
        {"perfetto", Format::kPerfetto},
-       {"timeloop", Format::kTimeloop}},
+       {"timeloop", Format::kTimeloop},
+       {"csv", Format::kCsv}},
       "megatron: a script with torchrun; torchtitan: TOML; perfetto: a trace of the pipeline and of layer "
-      "schedules; timeloop: the chip, YAML of version 0.4")
+      "schedules; timeloop: the chip, YAML of version 0.4; csv: all chips and evaluations of a run")
       ->required();
+  command.add_option("--model", options->model, "Which model's plan, where a run has several")->type_name("NAME");
   command.add_option("-o,--output", options->output, "Write here (default: standard output)")->type_name("FILE");
   command.footer(
       "What the other tool cannot express is said on standard error and in the text.\n\nExamples:\n"

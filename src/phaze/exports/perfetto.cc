@@ -20,7 +20,8 @@ constexpr std::uint64_t kStatesPerLayer = 200'000;
 
 // Adds the events of another trace as a process of its own.
 void append(Json& trace, const std::string& other, std::int64_t process) {
-  for (Json& event : Json::parse(other)["traceEvents"]) {
+  Json parsed = Json::parse(other);
+  for (Json& event : parsed["traceEvents"]) {
     event["pid"] = process;
     trace["traceEvents"].push_back(std::move(event));
   }

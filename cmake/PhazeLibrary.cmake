@@ -11,9 +11,8 @@ function(phaze_library name)
   if(PHAZE_THIN_TESTS AND name MATCHES "^(cli|report|exports)$")
     target_compile_options(phaze_${name} PRIVATE -O0)
   endif()
-  # What the installed library is made of and needs (Packaging.cmake).
+  # What the installed library is made of (Packaging.cmake).
   set_property(GLOBAL APPEND PROPERTY PHAZE_PARTS phaze_${name})
-  set_property(GLOBAL APPEND PROPERTY PHAZE_THIRD_PARTY ${ARG_LINK})
   if(PHAZE_TESTS AND ARG_TESTS)
     add_executable(${name}_test ${ARG_TESTS})
     target_link_libraries(${name}_test PRIVATE phaze_${name} ${ARG_TEST_LINK} GTest::gmock GTest::gtest_main)

@@ -17,8 +17,10 @@ void add_calibrate_command(CLI::App& app, Session& session);
 void add_schedule_command(CLI::App& app, Session& session);
 void add_place_command(CLI::App& app, Session& session);
 void add_simulate_command(CLI::App& app, Session& session);
+void add_export_command(CLI::App& app, Session& session);
 void add_search_command(CLI::App& app, Session& session);
 void add_compare_command(CLI::App& app, Session& session);
+void add_reference_command(CLI::App& app, Session& session);
 void add_completion_command(CLI::App& app, Session& session);
 
 }  // namespace phaze::cli

@@ -222,6 +222,9 @@ void place_model(const PlaceModelOptions& options, Session& session) {
                             .sequence = problem->sequence,
                             .flops_per_sample = problem->flops_per_sample,
                             .peak_flops = cluster->chip.peak_flops(),
+                            .model_config = problem->config,
+                            .chip_file = hardware::chip_file_text(cluster->chip),
+                            .flash_attention = plan->attention == workload::AttentionKind::kFlash,
                             .request = &problem->request,
                             .statistics = solution.statistics};
   simulate_plans(*problem, std::move(solution), answer);

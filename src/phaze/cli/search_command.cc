@@ -10,6 +10,7 @@
 #include "phaze/cli/run_record.h"
 #include "phaze/cli/search_request.h"
 #include "phaze/cli/session.h"
+#include "phaze/hardware/chip_file.h"
 #include "phaze/hardware/design_space.h"
 #include "phaze/report/search_report.h"
 #include "phaze/search/chip_evaluator.h"
@@ -45,13 +46,17 @@ Result<report::FoundChip> find_best(Search& search, const search::Problem& probl
     const std::size_t best = outcome->best.front().chip;
     for (const std::size_t model : models) {
       const search::ChipSearch::Planned& planned = store.emplace_back(search.plans(best, model, 1));
-      report::PlanAnswer answer{.model = problem.workloads[model].model,
-                                .chip = problem.chips[best].name,
-                                .sequence = problem.workloads[model].sequence,
-                                .flops_per_sample = problem.workloads[model].flops_per_sample,
-                                .peak_flops = problem.chips[best].peak_flops(),
-                                .request = &planned.request,
-                                .statistics = planned.solution.statistics};
+      report::PlanAnswer answer{
+          .model = problem.workloads[model].model,
+          .chip = problem.chips[best].name,
+          .sequence = problem.workloads[model].sequence,
+          .flops_per_sample = problem.workloads[model].flops_per_sample,
+          .peak_flops = problem.chips[best].peak_flops(),
+          .model_config = problem.workloads[model].config,
+          .chip_file = hardware::chip_file_text(problem.chips[best]),
+          .flash_attention = problem.workloads[model].options.attention == workload::AttentionKind::kFlash,
+          .request = &planned.request,
+          .statistics = planned.solution.statistics};
       answer.study = planned.study;
       if (planned.study) peak = std::max(peak, planned.study->peak_memory());
       for (const placement::Ranked& ranked : planned.solution.plans) {

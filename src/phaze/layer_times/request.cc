@@ -78,6 +78,7 @@ Result<Workload> load_workload(const std::string& model, std::int64_t devices, c
           loaded.flops_per_sample =
               static_cast<double>((flops.forward + flops.backward).value()) / static_cast<double>(graph->microbatch);
           loaded.warnings = graph->warnings;
+          loaded.config = workload::published_config(model);
         }
         loaded.graphs.push_back(std::move(*graph));
       }
@@ -125,6 +126,7 @@ Result<PlanProblem> make_problem(const std::string& model, const hardware::Clust
                       .sequence = loaded->sequence,
                       .parameters = loaded->parameters,
                       .flops_per_sample = loaded->flops_per_sample,
+                      .config = loaded->config,
                       .warnings = loaded->warnings};
   for (const workload::LayerGraph& graph : loaded->graphs)
     problem.request.tables.push_back(layer_table(graph, costs, table_options(*loaded)));

@@ -53,6 +53,7 @@ struct PlanProblem {
   std::int64_t sequence = 0;
   double parameters = 0;
   double flops_per_sample = 0;  // matrix products of forward and backward pass, without recompute
+  std::string config;           // the model's config.json; empty: there is none
   std::vector<std::string> warnings;
 };
 
@@ -66,6 +67,7 @@ struct Workload {
   std::int64_t sequence = 0;
   double parameters = 0;
   double flops_per_sample = 0;
+  std::string config;
   std::vector<std::string> warnings;
 };
 Result<Workload> load_workload(const std::string& model, std::int64_t devices, const hardware::Network& network,

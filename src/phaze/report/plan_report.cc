@@ -120,6 +120,34 @@ Json pipeline_json(const sim::Pipeline& pipeline) {
           {"devices", std::move(devices)}};
 }
 
+// What other programs must know to act on the plan: what is trained, how, and on what.
+Json circumstances_json(const PlanAnswer& answer, const Plan& plan) {
+  const placement::Request& request = *answer.request;
+  const LayerTable& table = table_of(answer, plan);
+  Json layers = Json::array(), levels = Json::array();
+  for (std::size_t node = 0; node < table.size(); ++node) layers.push_back(table.layer(node).name);
+  for (const hardware::NetworkLevel& level : request.devices.network.levels)
+    levels.push_back({{"size", level.size},
+                      {"bandwidth", level.bandwidth},
+                      {"efficiency", level.efficiency},
+                      {"latency", level.latency},
+                      {"torus", level.torus}});
+  Json config = answer.model_config.empty() ? Json() : Json::parse(answer.model_config, nullptr, false);
+  const placement::StateBytes& states = request.training.states;
+  return {
+      {"training",
+       {{"global_batch", request.training.global_batch},
+        {"sequence", answer.sequence},
+        {"attention", answer.flash_attention ? "flash" : "eager"},
+        {"overlap_gradients", request.training.overlap_gradients},
+        {"bytes_per_parameter",
+         {{"parameters", states.parameters}, {"gradients", states.gradients}, {"optimizer", states.optimizer}}}}},
+      {"cluster", {{"devices", request.devices.count}, {"memory_bytes", request.devices.memory}, {"network", levels}}},
+      {"layer_names", std::move(layers)},
+      {"model_config", config.is_discarded() ? Json() : std::move(config)},
+      {"chip_file", answer.chip_file.empty() ? Json() : Json(answer.chip_file)}};
+}
+
 // Plans that no other beats in both time and memory.
 bool on_front(const PlanAnswer& answer, std::size_t i) {
   const auto& plans = answer.plans;
@@ -249,6 +277,7 @@ std::string plan_json(const PlanAnswer& answer, std::size_t top) {
     json["stages"] = stages_json(answer, best);
     json["breakdown"] = breakdown_json(best.evaluation.breakdown);
     json["simulation"] = pipeline_json(best.pipeline);
+    json.update(circumstances_json(answer, best.plan));
     if (top > 1) {
       json["plans"] = Json::array();
       for (std::size_t i = 0; i < std::min(top, answer.plans.size()); ++i) {

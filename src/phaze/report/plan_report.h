@@ -25,6 +25,11 @@ struct PlanAnswer {
   std::int64_t sequence = 0;
   double flops_per_sample = 0;
   double peak_flops = 0;  // of one device
+  // What the plan's file carries so that it stands on its own: the model's config.json (empty: there is none), the chip
+  // as a YAML file, the kind of attention.
+  std::string model_config;
+  std::string chip_file;
+  bool flash_attention = false;
   const placement::Request* request = nullptr;
   std::vector<SimulatedPlan> plans;             // the answer first
   std::optional<layer_times::StudyPlan> study;  // or the one of the 2024 problem

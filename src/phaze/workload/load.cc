@@ -38,4 +38,12 @@ Result<LayerGraph> load_model(std::string_view model, const WorkloadOptions& opt
                    : unknown.hint};
 }
 
+std::string published_config(std::string_view model) {
+  const auto names = zoo_names();
+  if (std::ranges::find(names, model) != names.end()) return zoo_entry(model)->published;
+  if (std::filesystem::path(model).extension() == ".onnx") return {};
+  const auto text = hf::read_config_text(model);
+  return text ? *text : std::string();
+}
+
 }  // namespace phaze::workload

@@ -32,13 +32,15 @@ Result<ZooEntry> zoo_entry(std::string_view name) {
   }
   const auto document = nlohmann::json::parse(file->text, nullptr, false);
   check(document.is_object(), "files in data/zoo are JSON objects");
-  auto config = hf::parse_config(document.at("config").dump(), std::string(name));
+  std::string published = document.at("config").dump();
+  auto config = hf::parse_config(published, std::string(name));
   if (!config) return within("zoo entry", config.error());
   config->default_sequence = document.value("sequence", config->default_sequence);
   return ZooEntry{.config = std::move(*config),
                   .source = document.at("source").get<std::string>(),
                   .note = document.value("note", ""),
-                  .published_parameters = document.at("published_parameters").get<std::int64_t>()};
+                  .published_parameters = document.at("published_parameters").get<std::int64_t>(),
+                  .published = std::move(published)};
 }
 
 }  // namespace phaze::workload

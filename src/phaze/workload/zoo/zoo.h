@@ -16,6 +16,7 @@ struct ZooEntry {
   std::string source;
   std::string note;
   std::int64_t published_parameters = 0;
+  std::string published;  // the config.json
 };
 
 // In alphabetical order.

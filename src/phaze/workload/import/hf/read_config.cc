@@ -88,20 +88,26 @@ Result<TransformerConfig> parse_config(std::string_view text, std::string name) 
   return config;
 }
 
-Result<TransformerConfig> read_config(const std::filesystem::path& path) {
+Result<std::string> read_config_text(const std::filesystem::path& path) {
   std::error_code failure;
   const auto size = std::filesystem::file_size(path, failure);
   if (failure) return Error{"cannot be read: " + failure.message(), path.string()};
   if (size > kLargestFile)
     return Error{fmt::format("is {} bytes long; a configuration has at most {}", size, kLargestFile), path.string()};
   std::ifstream file(path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (!file.good() && !file.eof()) return Error{"cannot be read", path.string()};
+  return text;
+}
+
+Result<TransformerConfig> read_config(const std::filesystem::path& path) {
+  const auto text = read_config_text(path);
+  if (!text) return text.error();
   std::string name = path.stem().string();
   if (name == "config" && path.has_parent_path())
     name = std::filesystem::absolute(path).parent_path().filename().string();
   if (name.ends_with(".config")) name.resize(name.size() - 7);
-  auto config = parse_config(text, std::move(name));
+  auto config = parse_config(*text, std::move(name));
   if (!config) return within(path.string(), config.error());
   return config;
 }

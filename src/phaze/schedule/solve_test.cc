@@ -52,6 +52,29 @@ TEST(Exact, agrees_with_brute_force_on_ten_thousand_instances_of_up_to_seven_ope
   }
 }
 
+// Layers have many operators of one shape, random instances hardly any; here two or three kinds make up the instance.
+TEST(Exact, agrees_with_brute_force_where_operators_are_alike) {
+  Solver solver;
+  for (std::uint64_t seed = 0; seed < 2'000; seed += kThinning) {
+    const Instance varied = testing::random_instance(kModels[seed % 3], 3 + seed / 3 % 4, 10'000'000 + seed);
+    const std::size_t kinds = 1 + seed / 12 % 3;
+    Instance instance;
+    instance.resources = varied.resources;
+    for (std::size_t i = 0; i < varied.size(); ++i) {
+      const OpId kind(i % kinds);
+      instance.add_op("op");
+      for (std::size_t m = 0; m < varied.mode_count(kind); ++m)
+        instance.add_mode(varied.duration(kind, m), varied.demand(kind, m));
+    }
+    instance.edges = varied.edges;
+    Stop stop;
+    const Solution& solution = solver.solve(instance, stop);
+    const double optimum = testing::least_makespan(instance);
+    ASSERT_EQ(solution.proof, Proof::kOptimal) << "seed " << seed;
+    ASSERT_NEAR(solution.schedule.makespan, optimum, 1e-9 * optimum) << "seed " << seed;
+  }
+}
+
 // The ILP is given the schedule of the exact engine to beat, and none of its bounds: had the engine missed a better
 // one, CBC would find it. A few instances take CBC minutes; it stops there after so many nodes, and must not have found
 // a better schedule, nor a bound above the optimum. scripts/bench-schedule leaves it more time, and its own start.

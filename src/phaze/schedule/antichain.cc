@@ -11,10 +11,11 @@ namespace {
 // proof that there is none is wanted.
 constexpr std::uint64_t kFewSteps = 500;
 constexpr std::uint64_t kLiftSteps = 60;
-constexpr std::uint64_t kMostSteps = 10'000;
 constexpr std::uint64_t kMostStepsOfLargeBlocks = 50'000;
-// A whole solve() looks at most at this many, a fraction of a second; wide blocks of many modes have no end of them.
-constexpr std::uint64_t kMostStepsAltogether = 2'000'000;
+// A whole solve() looks at most at this many, a millisecond of small blocks and a fraction of a second of large ones;
+// wide blocks of many modes have no end of them.
+constexpr std::uint64_t kMostStepsAltogether = 30'000;
+constexpr std::uint64_t kMostStepsAltogetherOfLargeBlocks = 2'000'000;
 constexpr std::size_t kRentRounds = 8;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Prices are good enough when no set earns more than this a tick.
@@ -271,6 +272,7 @@ double AntichainBound<Words>::solve(const Block& block, double enough, Stop& sto
   direction_.assign(n, 0);
   prices_.assign(n, 0);
   const std::uint64_t most_pivots = 40 * n + 200;
+  const std::uint64_t most_altogether = Words > 1 ? kMostStepsAltogetherOfLargeBlocks : kMostStepsAltogether;
   std::uint64_t altogether = 0;
   for (std::uint64_t round = 0; round < most_pivots; ++round) {
     std::ranges::fill(prices_, 0);
@@ -298,11 +300,11 @@ double AntichainBound<Words>::solve(const Block& block, double enough, Stop& sto
     // Any set that earns more than one a tick will do for a pivot; only when there is none the prices are a worth.
     double earned = price(block, all, kEnough, kInfinity, kFewSteps, kRentRounds);
     if (best_.empty() && cut_short_)
-      earned = price(block, all, kEnough, kInfinity, Words > 1 ? kMostStepsOfLargeBlocks : kMostSteps,
+      earned = price(block, all, kEnough, kInfinity, Words > 1 ? kMostStepsOfLargeBlocks : kFewSteps,
                      Words > 1 ? 10 * kRentRounds : 2 * kRentRounds);
     altogether += steps_;
     const bool last =
-        best_.empty() || !stop.spend(1 + steps_ / 256) || round + 1 == most_pivots || altogether > kMostStepsAltogether;
+        best_.empty() || !stop.spend(1 + steps_ / 256) || round + 1 == most_pivots || altogether > most_altogether;
     const double total = std::accumulate(prices_.begin(), prices_.end(), 0.0);
     const double divisor = std::max(1.0, earned) * (1 + 1e-12);
     if (total / divisor > best) {

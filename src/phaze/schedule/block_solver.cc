@@ -9,6 +9,9 @@ namespace {
 // Below this many operators a whole search costs less than the antichain LP.
 constexpr std::size_t kSmall = 5;
 constexpr std::size_t kLarge = 65;
+// With more modes than this per operator, the sets that may run side by side are so many that the antichain LP costs
+// more than narrow searches do and mostly ends below the simple bounds. It then comes after them.
+constexpr std::size_t kManyModes = 2;
 constexpr std::size_t kFirstWidth = 16;
 constexpr std::uint64_t kMostTriesPerOperator = 1000;
 constexpr std::size_t kWiden = 8;
@@ -99,20 +102,23 @@ void BlockSolver::set_worths(const Block& block, std::span<const double> rates) 
 template <std::size_t Words>
 void BlockSolver::close_gap(Engine<Words>& engine, const Block& block, Stop& stop, BlockResult& result,
                             Statistics& statistics) {
-  if (block.size >= kSmall) {
+  reverse(block, reversed_);
+  lists_.improve(block, reversed_, result.schedule);
+  const bool small = block.size < kSmall;
+  const bool many_modes = block.modes.size() > kManyModes * block.size;
+  if (!small && many_modes && !closed(result)) {
     // A quarter of the budget: without a good schedule the search that follows finds no end.
     const std::uint64_t tries = std::min<std::uint64_t>(stop.work_left(), kMostTriesPerOperator * block.size);
     local_search_.improve(block, result.lower_bound, tries, stop, result.schedule);
-    result.optimal = closed(result);
-    if (result.optimal) {
-      ++statistics.closed_by_lists;
-      return;
-    }
   }
-  if (block.size < kSmall) {
-    set_worths(block, {});
-    search(engine, block, stop, result, statistics);
+  if (closed(result)) {
+    result.optimal = true;
+    ++statistics.closed_by_lists;
     return;
+  }
+  if (small || (many_modes && block.size < kLarge)) {
+    set_worths(block, {});
+    if (!search(engine, block, small ? kWidest : kFirstWidth * kWiden, stop, result, statistics)) return;
   }
   if (block.size >= kLarge) {
     // The antichain bound may take long here, and is of more use beside a good schedule.
@@ -170,17 +176,18 @@ void BlockSolver::close_gap(Engine<Words>& engine, const Block& block, Stop& sto
   }
   set_worths(*current, engine.antichains.rates());
   if (current == &block) {
-    search(engine, block, stop, result, statistics);
+    search(engine, block, kWidest, stop, result, statistics);
     return;
   }
   const Ticks known = result.schedule.makespan;
-  search(engine, *current, stop, result, statistics);
+  search(engine, *current, kWidest, stop, result, statistics);
   if (result.schedule.makespan < known) name_modes_of(block, *current, result.schedule);
 }
 
-// Some blocks are easier from the end. The first passes try both directions; the better one goes on.
+// Some blocks are easier from the end. The first passes try both directions; the better one goes on. True if it is
+// worth going on after the widest pass: the block is still open and there is work left.
 template <std::size_t Words>
-void BlockSolver::search(Engine<Words>& engine, const Block& block, Stop& stop, BlockResult& result,
+bool BlockSolver::search(Engine<Words>& engine, const Block& block, std::size_t widest, Stop& stop, BlockResult& result,
                          Statistics& statistics) {
   bool backwards = false;
   const auto run = [&](std::size_t width) {
@@ -207,19 +214,20 @@ void BlockSolver::search(Engine<Words>& engine, const Block& block, Stop& stop, 
     return pass;
   };
   PassResult pass = run(kFirstWidth);
-  if (result.optimal || pass.stopped) return;
+  if (result.optimal || pass.stopped) return false;
   const Ticks forwards = result.schedule.makespan;
   const double forwards_cut = pass.least_cut;
   reverse(block, reversed_);
   reverse_worths(block);
   backwards = true;
   pass = run(kFirstWidth);
-  if (result.optimal || pass.stopped) return;
+  if (result.optimal || pass.stopped) return false;
   backwards = result.schedule.makespan < forwards && pass.least_cut > forwards_cut;
-  for (std::size_t width = kFirstWidth * kWiden; width <= kWidest; width *= kWiden) {
+  for (std::size_t width = kFirstWidth * kWiden; width <= widest; width *= kWiden) {
     pass = run(width);
-    if (result.optimal || pass.stopped) return;
+    if (result.optimal || pass.stopped) return false;
   }
+  return true;
 }
 
 void BlockSolver::reverse_worths(const Block& block) {

@@ -49,7 +49,8 @@ class BlockSolver {
   template <std::size_t Words>
   void close_gap(Engine<Words>& engine, const Block& block, Stop& stop, BlockResult& result, Statistics& statistics);
   template <std::size_t Words>
-  void search(Engine<Words>& engine, const Block& block, Stop& stop, BlockResult& result, Statistics& statistics);
+  bool search(Engine<Words>& engine, const Block& block, std::size_t widest, Stop& stop, BlockResult& result,
+              Statistics& statistics);
   void set_worths(const Block& block, std::span<const double> rates);
   void reverse_worths(const Block& block);
 

@@ -9,6 +9,21 @@ namespace {
 constexpr Ticks kNever = std::numeric_limits<Ticks>::max();
 constexpr std::size_t kFirstSlots = 128;
 constexpr std::uint32_t kMostCompared = 32;
+// A layer is made with room for this many times the states that a pass keeps, since some will be dominated.
+constexpr std::size_t kSpare = 4;
+
+bool same_modes(const Block& block, std::size_t a, std::size_t b) {
+  const std::size_t first = block.mode_offsets[a], other = block.mode_offsets[b];
+  const std::size_t count = block.mode_offsets[a + 1] - first;
+  if (block.mode_offsets[b + 1] - other != count) return false;
+  for (std::size_t m = 0; m < count; ++m) {
+    const BlockMode &x = block.modes[first + m], &y = block.modes[other + m];
+    if (x.duration != y.duration || x.exclusive != y.exclusive) return false;
+    if (!std::equal(block.demand(first + m), block.demand(first + m) + block.resources, block.demand(other + m)))
+      return false;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -20,17 +35,7 @@ PassResult LayeredSearch<Words>::pass(const Block& block, const std::vector<Sear
   best_ = &best;
   limit_ = static_cast<double>(best.makespan) * (1 - kTimeTolerance);
   const std::size_t n = block.size;
-  before_.resize(n);
-  all_ = {};
-  for (std::size_t i = 0; i < n; ++i) {
-    before_[i] = block.set_of<Words>(block.before_row(i));
-    all_.insert(i);
-  }
-  longest_first_.resize(n);
-  for (std::size_t i = 0; i < n; ++i) longest_first_[i] = static_cast<std::uint32_t>(i);
-  std::ranges::stable_sort(longest_first_, [&](std::uint32_t a, std::uint32_t b) {
-    return block.fastest[a] + block.tails[a] > block.fastest[b] + block.tails[b];
-  });
+  prepare(block);
   steps_.clear();
   now_.clear();
   now_.states.push_back({.step = std::numeric_limits<std::uint32_t>::max()});
@@ -39,7 +44,9 @@ PassResult LayeredSearch<Words>::pass(const Block& block, const std::vector<Sear
     for (const double part : worth.least) total += part;
     now_.left.push_back(total);
   }
+  most_children_ = kSpare * width;
   PassResult result{.least_cut = std::numeric_limits<double>::infinity()};
+  result_ = &result;
   for (placed_count_ = 0; placed_count_ < n && !now_.states.empty(); ++placed_count_) {
     kept_.clear();
     for (std::size_t i = 0; i < now_.states.size(); ++i)
@@ -57,6 +64,7 @@ PassResult LayeredSearch<Words>::pass(const Block& block, const std::vector<Sear
     }
     std::sort(kept_.begin(), kept_.end(), earlier);
     next_.clear();
+    least_bounds_.clear();
     rehash(kFirstSlots);
     for (std::size_t at = 0; at < kept_.size(); ++at) {
       if (now_.states[kept_[at]].bound >= limit_) break;  // sorted, so all that follow too
@@ -79,40 +87,80 @@ PassResult LayeredSearch<Words>::pass(const Block& block, const std::vector<Sear
 }
 
 template <std::size_t Words>
+void LayeredSearch<Words>::prepare(const Block& block) {
+  const std::size_t n = block.size;
+  before_.resize(n);
+  all_ = {};
+  for (std::size_t i = 0; i < n; ++i) {
+    before_[i] = block.set_of<Words>(block.before_row(i));
+    all_.insert(i);
+  }
+  longest_first_.resize(n);
+  for (std::size_t i = 0; i < n; ++i) longest_first_[i] = static_cast<std::uint32_t>(i);
+  std::ranges::stable_sort(longest_first_, [&](std::uint32_t a, std::uint32_t b) {
+    return block.fastest[a] + block.tails[a] > block.fastest[b] + block.tails[b];
+  });
+  lightest_.assign(n * block.resources, kCapacityUnits + 1);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t m = block.mode_offsets[i]; m < block.mode_offsets[i + 1]; ++m)
+      if (!block.modes[m].exclusive)
+        for (std::size_t k = 0; k < block.resources; ++k) {
+          Units& least = lightest_[i * block.resources + k];
+          least = std::min(least, block.demand(m)[k]);
+        }
+  equals_before_.assign(n, {});
+  for (std::size_t b = 0; b < n; ++b)
+    for (std::size_t a = 0; a < b; ++a)
+      if (same_modes(block, a, b) && before_[a].subset_of(before_[b]) &&
+          block.set_of<Words>(block.after_row(b)).subset_of(block.set_of<Words>(block.after_row(a))))
+        equals_before_[b].insert(a);
+}
+
+template <std::size_t Words>
+bool LayeredSearch<Words>::goes_after_an_equal(const State& state, std::size_t op, bool exclusive) const {
+  const OpSet<Words> waiting = equals_before_[op] - state.placed;
+  if (waiting.empty()) return false;
+  if (state.barred.contains(op)) return !(waiting & state.barred).empty();
+  return !exclusive || !(waiting - state.barred).empty();
+}
+
+template <std::size_t Words>
 void LayeredSearch<Words>::expand(std::size_t index) {
   const Block& block = *block_;
   const std::size_t resources = block.resources;
   const State state = now_.states[index];
   const Running* running = now_.running.data() + state.running_begin;
-  by_finish_.clear();
-  for (std::uint32_t r = 0; r < state.running_count; ++r) by_finish_.emplace_back(running[r].finish, r);
-  std::sort(by_finish_.begin(), by_finish_.end());
   // held_[q]: what is held once the q operators that finish first have finished.
-  const std::size_t pieces = by_finish_.size() + 1;
-  held_.assign(pieces * resources, 0);
-  for (std::size_t q = by_finish_.size(); q-- > 0;) {
-    const Units* demand = block.demand(running[by_finish_[q].second].mode);
+  const std::size_t count = state.running_count;
+  held_.assign((count + 1) * resources, 0);
+  for (std::size_t q = count; q-- > 0;) {
+    const Units* demand = block.demand(running[q].mode);
     for (std::size_t k = 0; k < resources; ++k) held_[q * resources + k] = held_[(q + 1) * resources + k] + demand[k];
   }
-  const Ticks all_done = by_finish_.empty() ? state.time : by_finish_.back().first;
+  const auto moment = [&](std::size_t piece) { return piece == 0 ? state.time : running[piece - 1].finish; };
+  const Ticks all_done = moment(count);
+  const std::vector<SearchWorth>& worths = *worths_;
+  rest_.assign((count + 1) * worths.size(), 0);
+  for (std::size_t q = 0; q < count; ++q)
+    for (std::size_t v = 0; v < worths.size(); ++v)
+      for (std::size_t r = q; r < count; ++r)
+        rest_[q * worths.size() + v] +=
+            static_cast<double>(running[r].finish - moment(q)) * worths[v].rates[running[r].mode];
 
   candidates_.clear();
   OpSet<Words> may_be_exclusive;
   Ticks room = kNever;  // the earliest end of anything that does not need the chip for itself
   (all_ - state.placed).for_each([&](std::size_t op) {
     if (!before_[op].subset_of(state.placed)) return;
-    Ticks ready = state.time;
     std::size_t piece = 0;
-    for (std::size_t q = 0; q < by_finish_.size(); ++q)
-      if (before_[op].contains(running[by_finish_[q].second].op)) {
-        ready = by_finish_[q].first;
-        piece = q + 1;
-      }
+    for (std::size_t q = 0; q < count; ++q)
+      if (before_[op].contains(running[q].op)) piece = q + 1;
     for (std::size_t m = block.mode_offsets[op]; m < block.mode_offsets[op + 1]; ++m) {
       if (block.modes[m].exclusive) {
         if (!state.barred.contains(op)) {
           may_be_exclusive.insert(op);
-          candidates_.push_back({static_cast<std::uint32_t>(op), static_cast<std::uint32_t>(m), all_done});
+          candidates_.push_back({static_cast<std::uint32_t>(op), static_cast<std::uint32_t>(m),
+                                 static_cast<std::uint32_t>(count), all_done});
         }
         continue;
       }
@@ -122,89 +170,162 @@ void LayeredSearch<Words>::expand(std::size_t index) {
         for (std::size_t k = 0; k < resources && fits; ++k)
           fits = held_[q * resources + k] + demand[k] <= kCapacityUnits;
         if (!fits) continue;
-        const Ticks start = q == piece ? ready : by_finish_[q - 1].first;
-        room = std::min(room, start + block.modes[m].duration);
-        candidates_.push_back({static_cast<std::uint32_t>(op), static_cast<std::uint32_t>(m), start});
+        room = std::min(room, moment(q) + block.modes[m].duration);
+        candidates_.push_back(
+            {static_cast<std::uint32_t>(op), static_cast<std::uint32_t>(m), static_cast<std::uint32_t>(q), moment(q)});
         break;
       }
     }
   });
+  price_of_all_.assign(worths.size(), 0);
+  price_of_tried_.assign(worths.size(), 0);
+  for (std::size_t v = 0; v < worths.size(); ++v)
+    may_be_exclusive.for_each([&](std::size_t i) { price_of_all_[v] += worths[v].shareable[i] - worths[v].least[i]; });
+  const std::vector<double> nothing(worths.size(), 0);
   OpSet<Words> tried_exclusively;
   for (const Candidate& candidate : candidates_) {
     if (candidate.start >= room) continue;
-    if (block.modes[candidate.mode].exclusive) {
-      add_child(index, candidate.op, candidate.mode, candidate.start, tried_exclusively);
+    const bool exclusive = block.modes[candidate.mode].exclusive;
+    if (goes_after_an_equal(state, candidate.op, exclusive)) continue;
+    if (exclusive) {
+      add_child(index, candidate, tried_exclusively, price_of_tried_);
       tried_exclusively.insert(candidate.op);
+      for (std::size_t v = 0; v < worths.size(); ++v)
+        price_of_tried_[v] += worths[v].shareable[candidate.op] - worths[v].least[candidate.op];
+    } else if (candidate.start >= all_done) {
+      add_child(index, candidate, may_be_exclusive, price_of_all_);
     } else {
-      add_child(index, candidate.op, candidate.mode, candidate.start,
-                candidate.start >= all_done ? may_be_exclusive : OpSet<Words>());
+      add_child(index, candidate, {}, nothing);
     }
   }
 }
 
 template <std::size_t Words>
-void LayeredSearch<Words>::add_child(std::size_t index, std::size_t op, std::size_t mode, Ticks start,
-                                     const OpSet<Words>& newly_barred) {
+void LayeredSearch<Words>::add_child(std::size_t index, const Candidate& candidate, const OpSet<Words>& newly_barred,
+                                     const std::vector<double>& price_of_barring) {
   const Block& block = *block_;
   const State& parent = now_.states[index];
-  const Ticks finish = start + block.modes[mode].duration;
+  const std::size_t op = candidate.op, mode = candidate.mode;
+  const Ticks finish = candidate.start + block.modes[mode].duration;
   const bool exclusive = block.modes[mode].exclusive;
+  const Running* running = now_.running.data() + parent.running_begin;
+  if (placed_count_ + 1 == block.size) {
+    Ticks makespan = finish;
+    if (parent.running_count > 0) makespan = std::max(makespan, running[parent.running_count - 1].finish);
+    if (makespan < best_->makespan) finish_schedule(parent.step, op, mode, candidate.start, makespan);
+    return;
+  }
+  // What can be seen without making the state: most children end here.
+  if (static_cast<double>(finish + block.tails[op]) >= limit_) return;
+  const std::vector<SearchWorth>& worths = *worths_;
+  left_.resize(worths.size());
+  double least = std::max(parent.bound, static_cast<double>(finish + block.tails[op]));
+  const bool newly = newly_barred.contains(op);
+  for (std::size_t v = 0; v < worths.size(); ++v) {
+    const SearchWorth& worth = worths[v];
+    double left = now_.left[index * worths.size() + v] + price_of_barring[v];
+    // Barred by this very step, it has been priced as shareable.
+    left -= newly || parent.barred.contains(op) ? worth.shareable[op] : worth.least[op];
+    left_[v] = left;
+    const double bound = exclusive ? static_cast<double>(finish) + left
+                                   : static_cast<double>(candidate.start) + left +
+                                         rest_[candidate.piece * worths.size() + v] +
+                                         static_cast<double>(finish - candidate.start) * worth.rates[mode];
+    least = std::max(least, bound * (1 - 1e-12));
+    if (least >= limit_) return;
+  }
+  if (is_cut(least)) return;
   State child;
   child.placed = parent.placed;
   child.placed.insert(op);
-  const OpSet<Words> unplaced = all_ - child.placed;
-  child.barred = (parent.barred | newly_barred) & unplaced;
+  child.barred = (parent.barred | newly_barred) - child.placed;
   // Nothing can start beside an exclusive mode.
-  child.time = exclusive ? finish : start;
+  child.time = exclusive ? finish : candidate.start;
   child.running_begin = static_cast<std::uint32_t>(next_.running.size());
-  Ticks path = finish + block.tails[op];
-  Ticks makespan = finish;
-  for (std::uint32_t r = 0; r < parent.running_count; ++r) {
-    const Running& running = now_.running[parent.running_begin + r];
-    makespan = std::max(makespan, running.finish);
-    if (running.finish <= child.time) continue;
-    path = std::max(path, running.finish + block.tails[running.op]);
-    next_.running.push_back(running);
+  if (!exclusive) {
+    std::uint32_t r = candidate.piece;
+    for (; r < parent.running_count && running[r].finish <= finish; ++r) next_.running.push_back(running[r]);
+    next_.running.push_back({static_cast<std::uint32_t>(op), static_cast<std::uint32_t>(mode), finish});
+    for (; r < parent.running_count; ++r) next_.running.push_back(running[r]);
+    child.running_count = static_cast<std::uint32_t>(next_.running.size()) - child.running_begin;
+    put_time_forward(child);
   }
-  if (!exclusive) next_.running.push_back({static_cast<std::uint32_t>(op), static_cast<std::uint32_t>(mode), finish});
-  child.running_count = static_cast<std::uint32_t>(next_.running.size()) - child.running_begin;
   const auto drop = [&] { next_.running.resize(child.running_begin); };
-
-  if (placed_count_ + 1 == block.size) {
-    drop();
-    if (makespan < best_->makespan) finish_schedule(parent.step, op, mode, start, makespan);
-    return;
-  }
+  Ticks path = finish + block.tails[op];
+  const Running* rests = next_.running.data() + child.running_begin;
+  for (std::uint32_t r = 0; r < child.running_count; ++r)
+    path = std::max(path, rests[r].finish + block.tails[rests[r].op]);
   for (const std::uint32_t i : longest_first_)
-    if (unplaced.contains(i)) {
+    if (!child.placed.contains(i)) {
       path = std::max(path, child.time + block.fastest[i] + block.tails[i]);
       break;
     }
   child.bound = std::max(parent.bound, static_cast<double>(path));
-  const std::size_t first_left = next_.left.size();
-  const std::vector<SearchWorth>& worths = *worths_;
   for (std::size_t v = 0; v < worths.size(); ++v) {
-    const SearchWorth& worth = worths[v];
-    double left = now_.left[index * worths.size() + v];
-    left -= parent.barred.contains(op) ? worth.shareable[op] : worth.least[op];
-    (newly_barred - parent.barred).for_each([&](std::size_t i) {
-      if (i != op) left += worth.shareable[i] - worth.least[i];
-    });
-    double bound = static_cast<double>(child.time) + left;
-    for (std::uint32_t r = 0; r < child.running_count; ++r) {
-      const Running& running = next_.running[child.running_begin + r];
-      bound += static_cast<double>(running.finish - child.time) * worth.rates[running.mode];
-    }
+    double bound = static_cast<double>(child.time) + left_[v];
+    for (std::uint32_t r = 0; r < child.running_count; ++r)
+      bound += static_cast<double>(rests[r].finish - child.time) * worths[v].rates[rests[r].mode];
     child.bound = std::max(child.bound, bound * (1 - 1e-12));
-    next_.left.push_back(left);
   }
-  if (child.bound >= limit_ || !insert(child)) {
-    drop();
-    next_.left.resize(first_left);
-    return;
+  if (child.bound >= limit_ || is_cut(child.bound) || !insert(child)) return drop();
+  least_bounds_.push_back(child.bound);
+  std::ranges::push_heap(least_bounds_);
+  if (least_bounds_.size() > most_children_) {
+    std::ranges::pop_heap(least_bounds_);
+    least_bounds_.pop_back();
   }
+  next_.left.insert(next_.left.end(), left_.begin(), left_.end());
   next_.states.back().step = static_cast<std::uint32_t>(steps_.size());
-  steps_.push_back({parent.step, static_cast<std::uint32_t>(op), static_cast<std::uint32_t>(mode), start});
+  steps_.push_back({parent.step, static_cast<std::uint32_t>(op), static_cast<std::uint32_t>(mode), candidate.start});
+}
+
+// Once the next layer has states enough, one with a bound above all of theirs would not be kept: it is not even made.
+template <std::size_t Words>
+bool LayeredSearch<Words>::is_cut(double bound) {
+  if (least_bounds_.size() < most_children_ || bound < least_bounds_.front()) return false;
+  result_->least_cut = std::min(result_->least_cut, bound);
+  result_->complete = false;
+  return true;
+}
+
+// To the first moment at which something could start: its predecessors have finished and the least that it may demand
+// is free. Operators that have finished by then leave the list of those running, which is at the end of next_.running.
+template <std::size_t Words>
+void LayeredSearch<Words>::put_time_forward(State& state) {
+  const Block& block = *block_;
+  const std::size_t resources = block.resources;
+  Running* running = next_.running.data() + state.running_begin;
+  free_.assign(resources, kCapacityUnits);
+  OpSet<Words> finished = state.placed;
+  for (std::uint32_t r = 0; r < state.running_count; ++r) {
+    finished.erase(running[r].op);
+    for (std::size_t k = 0; k < resources; ++k) free_[k] -= block.demand(running[r].mode)[k];
+  }
+  const auto something_may_start = [&] {
+    bool may = false;
+    (all_ - state.placed).for_each([&](std::size_t i) {
+      if (may || !before_[i].subset_of(finished)) return;
+      may = true;
+      for (std::size_t k = 0; k < resources && may; ++k) may = lightest_[i * resources + k] <= free_[k];
+    });
+    return may;
+  };
+  std::uint32_t over = 0;
+  while (over < state.running_count && !something_may_start()) {
+    finished.insert(running[over].op);
+    for (std::size_t k = 0; k < resources; ++k) free_[k] += block.demand(running[over].mode)[k];
+    state.time = running[over].finish;
+    ++over;
+    // What ends at the same moment makes room at the same moment.
+    while (over < state.running_count && running[over].finish == state.time) {
+      finished.insert(running[over].op);
+      for (std::size_t k = 0; k < resources; ++k) free_[k] += block.demand(running[over].mode)[k];
+      ++over;
+    }
+  }
+  std::copy(running + over, running + state.running_count, running);
+  state.running_count -= over;
+  next_.running.resize(state.running_begin + state.running_count);
 }
 
 template <std::size_t Words>

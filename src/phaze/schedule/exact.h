@@ -23,6 +23,15 @@
 //    operator in another mode bars them all. A state therefore also has the set B of barred operators, and V(N) counts
 //    completions that respect it. The two rules do not disturb each other: what the first one looks at depends on e,
 //    not on which operator runs there, and it moves no operator into an exclusive mode.
+//  - Order of equals. Let a and b have the same modes, all that precedes a precede b, and all that b precedes follow a
+//    (two products of one shape whose results nobody in the block waits for, say). If a completion starts b before a,
+//    exchanging the two keeps every constraint, the makespan and the sum of finishes. So b is not started while a is
+//    unplaced, as long as the exchange puts no barred operator into an exclusive mode: with both barred or neither,
+//    always; with only a barred, if b starts in a mode that is not exclusive, because then neither does a.
+//
+// After a step, time is put forward to the first moment at which something unplaced could start: what is not possible
+// before it is no matter of choice. States then differ only in what the future can tell apart, and their bounds see
+// what stays unused until then.
 //
 // Dominance. Of two states with the same S, the first dominates when t1 ≤ t2, B1 ⊆ B2, and every operator that runs
 // beyond t2 in the first also runs in the second, for at least as long and with at least the demand. Then from t2 on
@@ -82,7 +91,7 @@ class LayeredSearch {
     Ticks time = 0;
     double bound = 0;
     std::uint32_t step = 0;           // how it came about
-    std::uint32_t running_begin = 0;  // into the layer's running list
+    std::uint32_t running_begin = 0;  // into the layer's running list, by rising finish
     std::uint32_t running_count = 0;
     std::uint32_t next_same = 0;  // next state of the layer in the same slot of table_, plus one
     std::uint32_t next_twin = 0;  // the same for twin_table_
@@ -105,8 +114,19 @@ class LayeredSearch {
     }
   };
 
+  struct Candidate {
+    std::uint32_t op, mode;
+    std::uint32_t piece;  // operators running in the parent that have finished by the start
+    Ticks start;
+  };
+
+  void prepare(const Block& block);
+  bool goes_after_an_equal(const State& state, std::size_t op, bool exclusive) const;
   void expand(std::size_t index);
-  void add_child(std::size_t index, std::size_t op, std::size_t mode, Ticks start, const OpSet<Words>& newly_barred);
+  void add_child(std::size_t index, const Candidate& candidate, const OpSet<Words>& newly_barred,
+                 const std::vector<double>& price_of_barring);
+  void put_time_forward(State& state);
+  bool is_cut(double bound);
   bool dominates(const State& a, const State& b) const;
   bool insert(State& state);
   void rehash(std::size_t slots);
@@ -115,8 +135,11 @@ class LayeredSearch {
   const Block* block_ = nullptr;
   const std::vector<SearchWorth>* worths_ = nullptr;
   BlockSchedule* best_ = nullptr;
+  PassResult* result_ = nullptr;
   double limit_ = 0;  // states with a bound of this or more are of no use
   std::vector<OpSet<Words>> before_;
+  std::vector<OpSet<Words>> equals_before_;   // those that go first by the order of equals
+  std::vector<Units> lightest_;               // per operator and resource: the least that a shareable mode demands
   std::vector<std::uint32_t> longest_first_;  // operators by what remains from their start on
   OpSet<Words> all_;
   std::size_t placed_count_ = 0;
@@ -125,13 +148,12 @@ class LayeredSearch {
   std::vector<std::uint32_t> table_;       // by the set of operators placed
   std::vector<std::uint32_t> twin_table_;  // by the time and what is running, too
   std::vector<std::uint32_t> kept_;
-  std::vector<std::pair<Ticks, std::uint32_t>> by_finish_;
-  struct Candidate {
-    std::uint32_t op, mode;
-    Ticks start;
-  };
   std::vector<Candidate> candidates_;
-  std::vector<Units> held_;
+  std::vector<Units> held_, free_;
+  std::vector<double> rest_;          // per piece and worth: what the operators running then still earn
+  std::vector<double> least_bounds_;  // of the next layer, at most most_children_, as a heap
+  std::size_t most_children_ = 0;
+  std::vector<double> price_of_all_, price_of_tried_, left_;
 };
 
 extern template class LayeredSearch<1>;

@@ -21,6 +21,8 @@ constexpr double kHorizon = 1000;
 constexpr double kAgreement = 1e-6;
 // With more sets of operators to look after than this, a resource is modelled as a flow.
 constexpr std::size_t kMostCrowds = 4000;
+// A budget of this many nodes is no limit.
+constexpr std::uint64_t kMostNodes = 1'000'000'000;
 
 // The program over one instance, with what is needed to read an answer.
 class Formulation {
@@ -425,6 +427,8 @@ Solution solve_ilp(const Instance& instance, const IlpOptions& options, Stop& st
   Start start = make_start(instance, options.antichain_cut, stop);
   Solution solution;
   solution.schedule = std::move(start.schedule);
+  if (options.known != nullptr && options.known->makespan < solution.schedule.makespan)
+    solution.schedule = *options.known;
   if (options.own_bounds) solution.lower_bound = std::min(start.bound * (1 - 1e-12), solution.schedule.makespan);
   const double horizon = solution.schedule.makespan;
   const auto closed = [&] { return solution.lower_bound >= solution.schedule.makespan * (1 - kTimeTolerance); };
@@ -433,6 +437,7 @@ Solution solve_ilp(const Instance& instance, const IlpOptions& options, Stop& st
     if (options.antichain_cut) formulation.add_rates(start.rates);
     Milp::Limits limits;
     limits.seconds = std::min(stop.seconds_left(), Milp::kInfinity);
+    if (stop.work_left() < kMostNodes) limits.nodes = static_cast<std::int64_t>(stop.work_left());
     const Milp::Answer answer = formulation.program().minimise(limits);
     solution.statistics.milp_nodes = answer.nodes;
     stop.spend(answer.nodes);

@@ -39,6 +39,9 @@ struct IlpOptions {
   // Bounds of the exact engine may end the work before the MILP engine is asked. Off: its proof alone counts, so that
   // an agreement of the two engines means something.
   bool own_bounds = true;
+  // A valid schedule to beat, where one better than the lists' is at hand. The tighter horizon makes for smaller big-M
+  // and a quicker proof, and takes nothing from it: whoever gives a schedule that is not optimal will hear so.
+  const Schedule* known = nullptr;
 };
 
 // What the MILP engine claims is not taken on trust. Modes and order are read off its answer, starts are computed anew

@@ -4,8 +4,8 @@ foreach(file IN LISTS FILES)
   # Only the last extension goes: a model may be called qwen2.5-7b.
   get_filename_component(name ${file} NAME_WLE)
   file(READ ${file} text)
-  string(APPEND entries "    {\"${name}\", R\"~~~(${text})~~~\"},\n")
+  string(APPEND entries "    {\"${name}\", R\"~~~(${text})~~~\"sv},\n")
 endforeach()
 list(LENGTH FILES count)
 file(WRITE ${OUTPUT}
-"#include <array>\n#include \"phaze/base/embedded_file.h\"\n\nnamespace phaze {\nnamespace {\nconstexpr std::array<EmbeddedFile, ${count}> kFiles = {{\n${entries}}};\n}  // namespace\n\nstd::span<const EmbeddedFile> ${ACCESSOR}();\nstd::span<const EmbeddedFile> ${ACCESSOR}() { return kFiles; }\n}  // namespace phaze\n")
+"#include <array>\n#include \"phaze/base/embedded_file.h\"\n\nnamespace phaze {\nnamespace {\nusing namespace std::string_view_literals;  // they know their length; counting a large file is too much for the compiler\nconstexpr std::array<EmbeddedFile, ${count}> kFiles = {{\n${entries}}};\n}  // namespace\n\nstd::span<const EmbeddedFile> ${ACCESSOR}();\nstd::span<const EmbeddedFile> ${ACCESSOR}() { return kFiles; }\n}  // namespace phaze\n")

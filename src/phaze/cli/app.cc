@@ -130,6 +130,7 @@ int run(int argc, const char* const* argv) {
   add_simulate_command(app, session);
   add_search_command(app, session);
   add_compare_command(app, session);
+  add_report_command(app, session);
   add_export_command(app, session);
   add_reference_command(app, session);
   add_completion_command(app, session);

@@ -20,6 +20,7 @@ void add_simulate_command(CLI::App& app, Session& session);
 void add_export_command(CLI::App& app, Session& session);
 void add_search_command(CLI::App& app, Session& session);
 void add_compare_command(CLI::App& app, Session& session);
+void add_report_command(CLI::App& app, Session& session);
 void add_reference_command(CLI::App& app, Session& session);
 void add_completion_command(CLI::App& app, Session& session);
 

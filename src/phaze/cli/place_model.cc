@@ -12,6 +12,9 @@
 #include "phaze/hardware/chip_file.h"
 #include "phaze/layer_times/study.h"
 #include "phaze/placement/phaze2024/solve.h"
+#include "phaze/report/explorer/document.h"
+#include "phaze/report/explorer/layer_charts.h"
+#include "phaze/report/explorer/page.h"
 #include "phaze/report/placement_report.h"
 #include "phaze/report/plan_report.h"
 #include "phaze/sim/from_plan.h"
@@ -139,6 +142,43 @@ void write_files(const PlaceModelOptions& options, const report::PlanAnswer& ans
       return session.fail(written.error());
 }
 
+// The schedules of the layers as the plan runs them: its width, microbatch and sequence parallelism.
+Result<std::string> layer_schedules(const PlaceModelOptions& options, const hardware::Cluster& cluster,
+                                    layer_times::PlanOptions plan, const placement::LayerTable& table, cost::Memo& memo,
+                                    Session& session) {
+  plan.widths = {table.tensor_parallel};
+  plan.microbatches = {table.microbatch};
+  plan.sequence_parallel =
+      table.sequence_parallel ? layer_times::SequenceParallel::kOn : layer_times::SequenceParallel::kOff;
+  const auto workload =
+      layer_times::load_workload(options.model, cluster.devices, cluster.network, plan, session.progress);
+  if (!workload) return workload.error();
+  const cost::OperatorCosts costs({.chip = cluster.chip, .network = cluster.network, .fused_softmax = plan.fuse},
+                                  &memo);
+  return report::layer_schedules_json(workload->graphs.front(), costs);
+}
+
+Status write_report(const PlaceModelOptions& options, const hardware::Cluster& cluster,
+                    const layer_times::PlanOptions& plan, const layer_times::PlanProblem& problem,
+                    const report::PlanAnswer& answer, cost::Memo& memo, Session& session) {
+  report::PlanDocument document{.answer = &answer,
+                                .chip = &cluster.chip,
+                                .devices = cluster.devices,
+                                .parameters = problem.parameters,
+                                .top = options.top,
+                                .phaze_version = PHAZE_VERSION,
+                                .command = report::command_text(session.arguments)};
+  if (!answer.plans.empty()) {
+    const auto& table = problem.request.tables[answer.plans.front().plan.strategy.table];
+    auto schedules = layer_schedules(options, cluster, plan, table, memo, session);
+    if (!schedules) return schedules.error();
+    document.layer_schedules = std::move(*schedules);
+  }
+  const auto page = report::explorer_page(report::plan_document(document));
+  if (!page) return within("--report", page.error());
+  return write_file(options.report_file, *page);
+}
+
 }  // namespace
 
 void PlaceModelOptions::add_to(CLI::App& command) {
@@ -200,6 +240,8 @@ void PlaceModelOptions::add_to(CLI::App& command) {
       ->type_name("K");
   command.add_option("--plan", plan_file, "Write the plan here, for 'phaze simulate'")->type_name("FILE");
   command.add_option("--trace", trace_file, "Write the simulated iteration here, for Perfetto")->type_name("FILE");
+  command.add_option("--report", report_file, "Write the plan as an HTML page here, to look at and to share")
+      ->type_name("FILE");
 }
 
 void place_model(const PlaceModelOptions& options, Session& session) {
@@ -234,6 +276,9 @@ void place_model(const PlaceModelOptions& options, Session& session) {
   }
   session.answer(session.json ? report::plan_json(answer, options.top) : report::plan_text(answer, options.top));
   write_files(options, answer, session);
+  if (options.report_file.empty() || session.exit_code == kBadInput) return;
+  if (const Status written = write_report(options, *cluster, *plan, *problem, answer, memo, session); !written)
+    session.fail(written.error());
 }
 
 }  // namespace phaze::cli

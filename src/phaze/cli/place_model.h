@@ -34,6 +34,7 @@ struct PlaceModelOptions {
   std::size_t top = 1;
   std::string plan_file;
   std::string trace_file;
+  std::string report_file;
   layer_times::PlanOptions plan;
 
   void add_to(CLI::App& command);

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <chrono>
 #include <deque>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,6 +10,7 @@
 #include "phaze/cli/commands.h"
 #include "phaze/cli/flags.h"
 #include "phaze/cli/run_record.h"
+#include "phaze/cli/run_schedules.h"
 #include "phaze/cli/search_request.h"
 #include "phaze/cli/session.h"
 #include "phaze/hardware/chip_file.h"
@@ -152,7 +155,9 @@ void search_command(const SearchCommand& command, const CLI::App& app, Session& 
   if (ledger) {
     const auto status =
         settled(*answer, problem->workloads.size()) ? run_db::RunStatus::kFinished : run_db::RunStatus::kStopped;
-    if (auto written = ledger->finish(documents(*answer), status); !written) return session.fail(written.error());
+    std::vector<run_db::Artefact> made = documents(*answer);
+    std::ranges::move(schedule_documents(*answer, *problem), std::back_inserter(made));
+    if (auto written = ledger->finish(std::move(made), status); !written) return session.fail(written.error());
   }
   session.answer(session.json ? report::search_json(*answer) : report::search_text(*answer));
   if (interrupted())

@@ -97,7 +97,7 @@ TEST(Exact, agrees_with_the_ilp_on_five_hundred_instances_of_up_to_fourteen_oper
     ++compared;
     if (ilp.proof == Proof::kOptimal) ++proven;
   }
-  // Four fifths on a machine with nothing else to do; a busy one gives CBC less.
+  // A busy machine gives CBC less time, so this is no more than a sign that it worked at all.
   EXPECT_GE(proven, compared / 3) << "of " << compared;
   RecordProperty("proven", proven);
 }

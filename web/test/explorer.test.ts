@@ -84,7 +84,7 @@ test('hovering a chip names it, clicking shows its details', async () => {
   let seen = '';
   for (let step = 0; step < 40 && seen === ''; ++step) {
     await page.mouse.move(box.x + box.width * (0.12 + 0.008 * step), box.y + box.height * 0.86);
-    seen = await page.locator('.tip-title:visible').first().innerText({ timeout: 250 }).catch(() => '');
+    seen = await page.locator('.tip-title:visible').first().innerText({ timeout: 1000 }).catch(() => '');
   }
   assert.match(seen, /tensor.*vector/);
   await page.mouse.down();

@@ -365,6 +365,10 @@ Status Run::rounds() {
     for (const std::size_t chip : round) {
       judge(chip);
       if (outcome_.chips[chip].fate != Fate::kOpen) continue;
+      if (beaten(chip)) {
+        settle(chip, Fate::kPruned);
+        continue;
+      }
       queue_.push_back({outcome_.chips[chip].bound, chip});
       std::ranges::push_heap(queue_, later);
     }

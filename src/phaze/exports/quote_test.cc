@@ -67,7 +67,7 @@ TEST(Quote, a_quoted_text_holds_no_raw_control_character_and_no_open_quote) {
     EXPECT_EQ(nlohmann::json::parse(word).get<std::string>(), text);
     for (const char c : word) EXPECT_FALSE(static_cast<unsigned char>(c) < 0x20 || c == '\x7f') << word;
   }
-  EXPECT_NO_THROW(static_cast<void>(nlohmann::json::parse(quoted_text("not \xff UTF-8"))));
+  EXPECT_TRUE(nlohmann::json::accept(quoted_text("not \xff UTF-8")));
 }
 
 TEST(Quote, a_comment_stays_on_its_line) {

@@ -281,7 +281,7 @@ TEST(Search, the_integer_program_finds_what_the_exact_solver_finds) {
   EXPECT_LE(ilp.best.front().score, exact.best.front().score * (1 + exact.gap + 1e-9));
   EXPECT_LE(exact.best.front().score, ilp.best.front().score * (1 + ilp.gap + 1e-9));
   EXPECT_EQ(ilp.best.front().chip, exact.best.front().chip);
-  EXPECT_NEAR(ilp.best.front().score / exact.best.front().score, 1, 1e-6);
+  EXPECT_NEAR(ilp.best.front().score / exact.best.front().score, 1, 1e-3);
 }
 
 TEST(Search, out_of_time_it_states_the_gap) {

@@ -55,7 +55,9 @@ class Search {
       std::size_t low = 1, high = first_[k - 1];  // the least start lies in [low, high]; high itself is an empty stage
       // Neighbouring stages are of much the same length.
       const std::size_t length = k == 1 ? n_ / p_ : first_[k - 2] - first_[k - 1];
-      for (std::size_t step = 1, guess = high - std::min(high - low, length); low < high; step *= 2) {
+      for (std::size_t step = 1,
+                       guess = high - std::clamp<std::size_t>(length, 1, std::max<std::size_t>(1, high - low));
+           low < high; step *= 2) {
         if (costs_.least_load(guess, first_[k - 1], position) <= limit) {
           high = guess;
           if (guess < low + step) break;

@@ -284,7 +284,8 @@ double partition_bound(const StageCosts& costs, double below) {
     const double load = costs.stage(0, n, 1).load;
     if ((ahead + 1) * load >= below) return kNever;
     const double seconds = (ahead + 1) * load + costs.ending(0, n).total();
-    return seconds < below ? seconds : kNever;
+    if (seconds >= below) return kNever;
+    return seconds;
   }
   const double a = costs.least_arrival();
   const double least = costs.least_total();
@@ -302,7 +303,8 @@ double partition_bound(const StageCosts& costs, double below) {
     const double excess = excess_of_second(costs, end, all + ending, others, best);
     best = std::min(best, ahead * slowest + all + ending + excess);
   }
-  return best < below ? best : kNever;
+  if (best >= below) return kNever;
+  return best;
 }
 
 Range repeated_layers(const LayerTable& table) {

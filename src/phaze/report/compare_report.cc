@@ -175,6 +175,7 @@ std::string ratios(const CompareAnswer& answer, bool common) {
     return common && method.common != nullptr ? method.common : method.own;
   };
   std::vector<std::string> means;
+  means.reserve(kMethods.size());
   for (const Method& method : kMethods) means.push_back(ratio(mean_over_expert(*answer.comparison, figure(method))));
   const bool several = answer.comparison->models.size() > 1;
   return method_table(

@@ -1,6 +1,7 @@
 #include "phaze/search/roofline_bounds.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace phaze::search {
 
@@ -17,8 +18,9 @@ double RooflineBounds::placed(std::size_t configuration, double limit,
   constexpr double kNever = std::numeric_limits<double>::infinity();
   std::atomic<double>& known = placed_[configuration];
   const double value = known.load(std::memory_order_relaxed);
-  if (value > 0) return value < limit ? value : kNever;
-  if (-value >= limit) return kNever;
+  // Known to be this, or to be no less than its opposite.
+  if (std::abs(value) >= limit) return kNever;
+  if (value > 0) return value;
   const double found = work_out(limit);
   if (found < kNever) {
     known.store(found, std::memory_order_relaxed);

@@ -79,9 +79,9 @@ Result<Run> read(run_db::Reader& reader) {
   return run;
 }
 
-std::string setting(const Run& run, const std::string& key, std::string otherwise) {
+std::string setting(const Run& run, const std::string& key, const std::string& otherwise) {
   const auto found = run.description.settings.find(key);
-  return found == run.description.settings.end() ? std::move(otherwise) : found->second;
+  return found == run.description.settings.end() ? otherwise : found->second;
 }
 
 // What the score of the search over all models means.

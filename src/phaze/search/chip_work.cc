@@ -180,7 +180,7 @@ std::string ChipWorker::reason(std::size_t chip, std::size_t model) {
   return placement::explain(request).reason;
 }
 
-std::optional<ModelState> ChipWorker::restore(std::size_t chip, std::size_t model, std::string saved) {
+std::optional<ModelState> ChipWorker::restore(std::size_t chip, std::size_t model, std::string_view saved) {
   const hardware::Cluster devices = cluster(chip);
   const auto search = ChipSearch::restore(profiles_[model], devices, memo_, saved);
   if (!search) return std::nullopt;

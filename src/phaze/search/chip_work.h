@@ -63,7 +63,7 @@ class ChipWorker {
   // Why no plan of the model fits a chip with this memory; empty where one does.
   std::string reason(std::size_t chip, std::size_t model);
   // Restores what a database holds; nothing where it is damaged.
-  std::optional<ModelState> restore(std::size_t chip, std::size_t model, std::string saved);
+  std::optional<ModelState> restore(std::size_t chip, std::size_t model, std::string_view saved);
 
  private:
   hardware::Cluster cluster(std::size_t chip) const;

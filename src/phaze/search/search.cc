@@ -90,7 +90,7 @@ Status Search::State::take_up() {
   for (Ledger::SavedState& state : *saved) {
     std::optional<ModelState> restored;
     if (state.model < states.size() && state.chip < problem.chips.size())
-      restored = worker.restore(state.chip, state.model, std::move(state.saved));
+      restored = worker.restore(state.chip, state.model, state.saved);
     if (!restored)
       return Error{"the state of chip " + std::to_string(state.chip) + " in the database is damaged", "--resume",
                    "run the search again with another --out"};
@@ -411,7 +411,8 @@ Status Run::keep(run_db::RunStatus status) {
   }
   if (status == run_db::RunStatus::kRunning) {
     outcome_.best = selection_.chosen();
-    outcome_.gap = outcome_.best.empty() ? kNever : std::max(0.0, highest_bound() / outcome_.best.front().score - 1);
+    outcome_.gap = kNever;
+    if (!outcome_.best.empty()) outcome_.gap = std::max(0.0, highest_bound() / outcome_.best.front().score - 1);
   }
   std::ranges::sort(changed_states_);
   const auto repeated = std::ranges::unique(changed_states_);
@@ -434,7 +435,10 @@ void Run::finish() {
     if (record.fate != Fate::kOpen && record.fate != Fate::kEvaluated) continue;
     const bool chosen = record.fate == Fate::kEvaluated && selection_.contains({chip, record.score});
     const double needed = chosen ? record.score : selection_.least_useful(chip);
-    if (record.bound > needed) outcome_.gap = std::max(outcome_.gap, needed > 0 ? record.bound / needed - 1 : kNever);
+    if (record.bound <= needed) continue;
+    double gap = kNever;
+    if (needed > 0) gap = record.bound / needed - 1;
+    outcome_.gap = std::max(outcome_.gap, gap);
   }
   // Below this, a bound is above the answer by rounding alone.
   constexpr double kRounding = 1e-9;

@@ -146,14 +146,8 @@ void add_parallelism(const PlanDocument& plan, Arguments& out) {
   }
 }
 
-// One policy for all stages: the one that saves most memory, so that every stage fits as planned.
 void add_recompute(const PlanDocument& plan, Arguments& out) {
-  Recompute most = Recompute::kNone;
-  bool mixed = false;
-  for (const placement::Stage& stage : plan.stages) {
-    most = std::max(most, stage.recompute);
-    mixed = mixed || stage.recompute != plan.stages.front().recompute;
-  }
+  const auto [most, mixed] = common_recompute(plan);
   if (mixed)
     out.note(fmt::format(
         "The plan chooses recompute per stage, Megatron-LM once for all: '{}' is used everywhere, which fits "

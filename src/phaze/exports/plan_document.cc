@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -195,6 +196,15 @@ Result<PlanDocument> read_plan(const std::string& text) {
     plan.chip = std::move(*parsed);
   }
   return plan;
+}
+
+CommonRecompute common_recompute(const PlanDocument& plan) {
+  CommonRecompute common;
+  for (const placement::Stage& stage : plan.stages) {
+    common.policy = std::max(common.policy, stage.recompute);
+    common.mixed = common.mixed || stage.recompute != plan.stages.front().recompute;
+  }
+  return common;
 }
 
 }  // namespace phaze::exports

@@ -48,4 +48,12 @@ struct PlanDocument {
 // Errors name the key. An infeasible plan is an error here: there is nothing to export.
 Result<PlanDocument> read_plan(const std::string& text);
 
+// For tools that recompute alike in all stages: the policy that saves most memory, with which every stage fits as
+// planned.
+struct CommonRecompute {
+  placement::Recompute policy = placement::Recompute::kNone;
+  bool mixed = false;  // the plan chooses per stage
+};
+CommonRecompute common_recompute(const PlanDocument& plan);
+
 }  // namespace phaze::exports

@@ -111,12 +111,7 @@ std::string training_section(const PlanDocument& plan, std::vector<std::string>&
 }
 
 std::string checkpoint_section(const PlanDocument& plan, std::vector<std::string>& notes) {
-  Recompute most = Recompute::kNone;
-  bool mixed = false;
-  for (const placement::Stage& stage : plan.stages) {
-    most = std::max(most, stage.recompute);
-    mixed = mixed || stage.recompute != plan.stages.front().recompute;
-  }
+  const auto [most, mixed] = common_recompute(plan);
   if (mixed)
     notes.push_back(fmt::format(
         "The plan chooses recompute per stage, torchtitan once for all: '{}' is used everywhere.", to_string(most)));

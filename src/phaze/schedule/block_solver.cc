@@ -10,11 +10,11 @@ namespace {
 constexpr std::size_t kSmall = 5;
 constexpr std::size_t kLarge = 65;
 // With more modes than this per operator, the sets that may run side by side are so many that the antichain LP costs
-// more than narrow searches do and mostly ends below the simple bounds. It then comes after them.
+// more than narrow searches do and often ends below what they prove. It then comes after them.
 constexpr std::size_t kManyModes = 2;
 constexpr std::size_t kFirstWidth = 16;
 constexpr std::uint64_t kMostTriesPerOperator = 1000;
-constexpr std::size_t kWiden = 8;
+constexpr std::size_t kWiden = 4;
 // A layer of so many states takes a few hundred megabytes.
 constexpr std::size_t kWidest = std::size_t{1} << 20U;
 
@@ -116,9 +116,10 @@ void BlockSolver::close_gap(Engine<Words>& engine, const Block& block, Stop& sto
     ++statistics.closed_by_lists;
     return;
   }
-  if (small || (many_modes && block.size < kLarge)) {
+  const bool searched = small || (many_modes && block.size < kLarge);
+  if (searched) {
     set_worths(block, {});
-    if (!search(engine, block, small ? kWidest : kFirstWidth * kWiden, stop, result, statistics)) return;
+    if (!search(engine, block, kFirstWidth, small ? kWidest : kNarrow, stop, result, statistics)) return;
   }
   if (block.size >= kLarge) {
     // The antichain bound may take long here, and is of more use beside a good schedule.
@@ -175,20 +176,18 @@ void BlockSolver::close_gap(Engine<Words>& engine, const Block& block, Stop& sto
     }
   }
   set_worths(*current, engine.antichains.rates());
-  if (current == &block) {
-    search(engine, block, kWidest, stop, result, statistics);
-    return;
-  }
+  const std::size_t from = searched ? kNarrow * kWiden : kFirstWidth;
   const Ticks known = result.schedule.makespan;
-  search(engine, *current, kWidest, stop, result, statistics);
-  if (result.schedule.makespan < known) name_modes_of(block, *current, result.schedule);
+  search(engine, *current, from, kWidest, stop, result, statistics);
+  if (current != &block && result.schedule.makespan < known) name_modes_of(block, *current, result.schedule);
 }
 
-// Some blocks are easier from the end. The first passes try both directions; the better one goes on. True if it is
-// worth going on after the widest pass: the block is still open and there is work left.
+// Passes of rising width. Some blocks are easier from the end: where the passes begin, the first tries both directions,
+// and the better one goes on, here and later. True if it is worth going on after the widest pass: the block is still
+// open and there is work left.
 template <std::size_t Words>
-bool BlockSolver::search(Engine<Words>& engine, const Block& block, std::size_t widest, Stop& stop, BlockResult& result,
-                         Statistics& statistics) {
+bool BlockSolver::search(Engine<Words>& engine, const Block& block, std::size_t from, std::size_t widest, Stop& stop,
+                         BlockResult& result, Statistics& statistics) {
   bool backwards = false;
   const auto run = [&](std::size_t width) {
     const Block& directed = backwards ? reversed_ : block;
@@ -213,18 +212,28 @@ bool BlockSolver::search(Engine<Words>& engine, const Block& block, std::size_t 
     }
     return pass;
   };
-  PassResult pass = run(kFirstWidth);
-  if (result.optimal || pass.stopped) return false;
-  const Ticks forwards = result.schedule.makespan;
-  const double forwards_cut = pass.least_cut;
-  reverse(block, reversed_);
-  reverse_worths(block);
-  backwards = true;
-  pass = run(kFirstWidth);
-  if (result.optimal || pass.stopped) return false;
-  backwards = result.schedule.makespan < forwards && pass.least_cut > forwards_cut;
-  for (std::size_t width = kFirstWidth * kWiden; width <= widest; width *= kWiden) {
+  const auto turn = [&] {
+    reverse(block, reversed_);
+    reverse_worths(block);
+    backwards = true;
+  };
+  std::size_t width = from;
+  if (from == kFirstWidth) {
+    PassResult pass = run(width);
+    if (result.optimal || pass.stopped) return false;
+    const Ticks forwards = result.schedule.makespan;
+    const double forwards_cut = pass.least_cut;
+    turn();
     pass = run(width);
+    if (result.optimal || pass.stopped) return false;
+    better_backwards_ = result.schedule.makespan < forwards && pass.least_cut > forwards_cut;
+    backwards = better_backwards_;
+    width *= kWiden;
+  } else if (better_backwards_) {
+    turn();
+  }
+  for (; width <= widest; width *= kWiden) {
+    const PassResult pass = run(width);
     if (result.optimal || pass.stopped) return false;
   }
   return true;

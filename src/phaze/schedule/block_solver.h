@@ -49,8 +49,8 @@ class BlockSolver {
   template <std::size_t Words>
   void close_gap(Engine<Words>& engine, const Block& block, Stop& stop, BlockResult& result, Statistics& statistics);
   template <std::size_t Words>
-  bool search(Engine<Words>& engine, const Block& block, std::size_t widest, Stop& stop, BlockResult& result,
-              Statistics& statistics);
+  bool search(Engine<Words>& engine, const Block& block, std::size_t from, std::size_t widest, Stop& stop,
+              BlockResult& result, Statistics& statistics);
   void set_worths(const Block& block, std::span<const double> rates);
   void reverse_worths(const Block& block);
 
@@ -58,6 +58,7 @@ class BlockSolver {
   ListScheduler lists_;
   LocalSearch local_search_;
   Block restricted_[2], reversed_;
+  bool better_backwards_ = false;
   BlockSchedule found_;
   std::vector<std::uint8_t> keep_;
   std::vector<SearchWorth> worths_, reversed_worths_;

@@ -8,7 +8,11 @@ namespace {
 
 constexpr Ticks kNever = std::numeric_limits<Ticks>::max();
 constexpr std::size_t kFirstSlots = 128;
-constexpr std::uint32_t kMostCompared = 32;
+// Of its front, a new state is compared with so many others, the latest.
+constexpr std::size_t kMostCompared = 40;
+constexpr double kPathInRank = 0.5;
+// Keys are sums of rounded products.
+constexpr double kRoundedUp = 1 + 1e-12;
 // A layer is made with room for this many times the states that a pass keeps, since some will be dominated.
 constexpr std::size_t kSpare = 4;
 
@@ -45,6 +49,7 @@ PassResult LayeredSearch<Words>::pass(const Block& block, const std::vector<Sear
     now_.left.push_back(total);
   }
   most_children_ = kSpare * width;
+  path_in_rank_ = width <= kNarrow ? kPathInRank : 0;
   PassResult result{.least_cut = std::numeric_limits<double>::infinity()};
   result_ = &result;
   for (placed_count_ = 0; placed_count_ < n && !now_.states.empty(); ++placed_count_) {
@@ -52,7 +57,7 @@ PassResult LayeredSearch<Words>::pass(const Block& block, const std::vector<Sear
     for (std::size_t i = 0; i < now_.states.size(); ++i)
       if (!now_.states[i].dead && now_.states[i].bound < limit_) kept_.push_back(static_cast<std::uint32_t>(i));
     const auto earlier = [&](std::uint32_t a, std::uint32_t b) {
-      const double x = now_.states[a].bound, y = now_.states[b].bound;
+      const double x = now_.states[a].rank, y = now_.states[b].rank;
       return x != y ? x < y : a < b;
     };
     if (kept_.size() > width) {
@@ -64,10 +69,11 @@ PassResult LayeredSearch<Words>::pass(const Block& block, const std::vector<Sear
     }
     std::sort(kept_.begin(), kept_.end(), earlier);
     next_.clear();
-    least_bounds_.clear();
+    least_ranks_.clear();
+    used_fronts_ = 0;
     rehash(kFirstSlots);
     for (std::size_t at = 0; at < kept_.size(); ++at) {
-      if (now_.states[kept_[at]].bound >= limit_) break;  // sorted, so all that follow too
+      if (now_.states[kept_[at]].bound >= limit_) continue;
       ++result.states;
       if (!stop.spend()) {
         result.complete = false;
@@ -90,9 +96,11 @@ template <std::size_t Words>
 void LayeredSearch<Words>::prepare(const Block& block) {
   const std::size_t n = block.size;
   before_.resize(n);
+  after_.resize(n);
   all_ = {};
   for (std::size_t i = 0; i < n; ++i) {
     before_[i] = block.set_of<Words>(block.before_row(i));
+    after_[i] = block.set_of<Words>(block.after_row(i));
     all_.insert(i);
   }
   longest_first_.resize(n);
@@ -108,11 +116,21 @@ void LayeredSearch<Words>::prepare(const Block& block) {
           Units& least = lightest_[i * block.resources + k];
           least = std::min(least, block.demand(m)[k]);
         }
+  demand_hashes_.assign(block.modes.size(), 0);
+  std::vector<double> work(block.resources, 0);
+  for (std::size_t m = 0; m < block.modes.size(); ++m)
+    for (std::size_t k = 0; k < block.resources; ++k) {
+      demand_hashes_[m] = mix(demand_hashes_[m] ^ static_cast<std::uint64_t>(block.demand(m)[k]));
+      work[k] += static_cast<double>(block.demand(m)[k]) * static_cast<double>(block.modes[m].duration);
+    }
+  scarcest_first_.clear();
+  for (std::size_t k = 0; k < block.resources; ++k)
+    if (work[k] > 0) scarcest_first_.push_back(static_cast<std::uint32_t>(k));
+  std::ranges::stable_sort(scarcest_first_, [&](std::uint32_t a, std::uint32_t b) { return work[a] > work[b]; });
   equals_before_.assign(n, {});
   for (std::size_t b = 0; b < n; ++b)
     for (std::size_t a = 0; a < b; ++a)
-      if (same_modes(block, a, b) && before_[a].subset_of(before_[b]) &&
-          block.set_of<Words>(block.after_row(b)).subset_of(block.set_of<Words>(block.after_row(a))))
+      if (same_modes(block, a, b) && before_[a].subset_of(before_[b]) && after_[b].subset_of(after_[a]))
         equals_before_[b].insert(a);
 }
 
@@ -234,7 +252,6 @@ void LayeredSearch<Words>::add_child(std::size_t index, const Candidate& candida
     least = std::max(least, bound * (1 - 1e-12));
     if (least >= limit_) return;
   }
-  if (is_cut(least)) return;
   State child;
   child.placed = parent.placed;
   child.placed.insert(op);
@@ -267,23 +284,24 @@ void LayeredSearch<Words>::add_child(std::size_t index, const Candidate& candida
       bound += static_cast<double>(rests[r].finish - child.time) * worths[v].rates[rests[r].mode];
     child.bound = std::max(child.bound, bound * (1 - 1e-12));
   }
-  if (child.bound >= limit_ || is_cut(child.bound) || !insert(child)) return drop();
-  least_bounds_.push_back(child.bound);
-  std::ranges::push_heap(least_bounds_);
-  if (least_bounds_.size() > most_children_) {
-    std::ranges::pop_heap(least_bounds_);
-    least_bounds_.pop_back();
+  child.rank = child.bound + path_in_rank_ * static_cast<double>(path);
+  if (child.bound >= limit_ || is_cut(child) || !insert(child)) return drop();
+  least_ranks_.push_back(child.rank);
+  std::ranges::push_heap(least_ranks_);
+  if (least_ranks_.size() > most_children_) {
+    std::ranges::pop_heap(least_ranks_);
+    least_ranks_.pop_back();
   }
   next_.left.insert(next_.left.end(), left_.begin(), left_.end());
   next_.states.back().step = static_cast<std::uint32_t>(steps_.size());
   steps_.push_back({parent.step, static_cast<std::uint32_t>(op), static_cast<std::uint32_t>(mode), candidate.start});
 }
 
-// Once the next layer has states enough, one with a bound above all of theirs would not be kept: it is not even made.
+// Once the next layer has states enough, one with a rank above all of theirs would not be kept: it is not even added.
 template <std::size_t Words>
-bool LayeredSearch<Words>::is_cut(double bound) {
-  if (least_bounds_.size() < most_children_ || bound < least_bounds_.front()) return false;
-  result_->least_cut = std::min(result_->least_cut, bound);
+bool LayeredSearch<Words>::is_cut(const State& state) {
+  if (least_ranks_.size() < most_children_ || state.rank < least_ranks_.front()) return false;
+  result_->least_cut = std::min(result_->least_cut, state.bound);
   result_->complete = false;
   return true;
 }
@@ -331,57 +349,118 @@ void LayeredSearch<Words>::put_time_forward(State& state) {
 template <std::size_t Words>
 bool LayeredSearch<Words>::dominates(const State& a, const State& b) const {
   if (a.time > b.time || !a.barred.subset_of(b.barred)) return false;
-  for (std::uint32_t i = 0; i < a.running_count; ++i) {
-    const Running& mine = next_.running[a.running_begin + i];
-    if (mine.finish <= b.time) continue;
+  const Running* mine = next_.running.data() + a.running_begin;
+  const Running* theirs = next_.running.data() + b.running_begin;
+  std::uint32_t first = 0;
+  while (first < a.running_count && mine[first].finish <= b.time) ++first;
+  if (first == a.running_count) return true;
+  if (b.running_count == 0 || mine[a.running_count - 1].finish > theirs[b.running_count - 1].finish) return false;
+  for (std::uint32_t r = first; r < a.running_count; ++r) {
+    if (!awaited(a, mine[r].op)) continue;
     bool covered = false;
-    for (std::uint32_t j = 0; j < b.running_count && !covered; ++j) {
-      const Running& other = next_.running[b.running_begin + j];
-      if (other.op != mine.op) continue;
-      covered = other.finish >= mine.finish;
-      if (other.mode != mine.mode)
-        for (std::size_t k = 0; k < block_->resources && covered; ++k)
-          covered = block_->demand(mine.mode)[k] <= block_->demand(other.mode)[k];
-      break;
-    }
+    for (std::uint32_t other = 0; other < b.running_count && !covered; ++other)
+      covered = theirs[other].op == mine[r].op && theirs[other].finish >= mine[r].finish;
     if (!covered) return false;
+  }
+  // Both hold less and less, so it suffices to look at b's time and whenever something of b's has ended.
+  for (const std::uint32_t k : scarcest_first_) {
+    Units held = 0, held_by_other = 0;
+    for (std::uint32_t r = first; r < a.running_count; ++r) held += block_->demand(mine[r].mode)[k];
+    for (std::uint32_t r = 0; r < b.running_count; ++r) held_by_other += block_->demand(theirs[r].mode)[k];
+    if (held > held_by_other) return false;
+    std::uint32_t over = first;
+    for (std::uint32_t ended = 0; ended < b.running_count; ++ended) {
+      held_by_other -= block_->demand(theirs[ended].mode)[k];
+      for (; over < a.running_count && mine[over].finish <= theirs[ended].finish; ++over)
+        held -= block_->demand(mine[over].mode)[k];
+      const bool more_ends = ended + 1 < b.running_count && theirs[ended + 1].finish == theirs[ended].finish;
+      if (held > held_by_other && !more_ends) return false;
+    }
   }
   return true;
 }
 
-// Adds the state to the next layer unless one there dominates it; kills those that it dominates. Many modes make many
-// states of one set, so a state is compared with the latest few of them only, and with its twins, which differ in what
-// is barred at most. What is not compared is merely not dropped.
 template <std::size_t Words>
-bool LayeredSearch<Words>::insert(State& state) {
-  if ((next_.states.size() + 1) * 2 > table_.size()) rehash(table_.size() * 4);
-  std::uint64_t twin = mix(state.placed.hash() ^ static_cast<std::uint64_t>(state.time));
+typename LayeredSearch<Words>::Key LayeredSearch<Words>::key_of(const State& state) const {
+  Key key{.time = state.time, .last = state.time, .awaited = state.time, .packed = {}, .state = 0};
+  key.packed.fill(static_cast<double>(state.time));
+  const std::size_t keyed = std::min(kKeyed, block_->resources);
+  const Running* running = next_.running.data() + state.running_begin;
+  for (std::uint32_t r = 0; r < state.running_count; ++r) {
+    key.last = running[r].finish;
+    if (awaited(state, running[r].op)) key.awaited = running[r].finish;
+    const double rest = static_cast<double>(running[r].finish - state.time) / static_cast<double>(kCapacityUnits);
+    for (std::size_t k = 0; k < keyed; ++k)
+      key.packed[k] += rest * static_cast<double>(block_->demand(running[r].mode)[k]);
+  }
+  return key;
+}
+
+template <std::size_t Words>
+typename LayeredSearch<Words>::Front& LayeredSearch<Words>::front_of(const OpSet<Words>& placed) {
+  std::uint32_t& slot = table_[placed.hash() & (table_.size() - 1)];
+  for (std::uint32_t at = slot; at != 0; at = fronts_[at - 1].next)
+    if (fronts_[at - 1].placed == placed) return fronts_[at - 1];
+  if (used_fronts_ == fronts_.size()) fronts_.emplace_back();
+  Front& front = fronts_[used_fronts_++];
+  front.placed = placed;
+  front.keys.clear();
+  front.next = slot;
+  slot = static_cast<std::uint32_t>(used_fronts_);
+  return front;
+}
+
+// A twin has the same time and holds the same for as long; no more is barred in it.
+template <std::size_t Words>
+bool LayeredSearch<Words>::has_twin(State& state) {
   std::uint64_t sum = 0;  // whatever the order of what is running
   for (std::uint32_t r = 0; r < state.running_count; ++r) {
     const Running& running = next_.running[state.running_begin + r];
-    sum += mix(static_cast<std::uint64_t>(running.finish) ^ mix(running.mode));
+    const std::uint64_t who = awaited(state, running.op) ? running.op + 1 : 0;
+    sum += mix(static_cast<std::uint64_t>(running.finish) ^ demand_hashes_[running.mode] ^ who);
   }
-  state.twin_hash = mix(twin ^ sum);
-  const std::size_t mask = table_.size() - 1;
-  std::uint32_t& twins = twin_table_[state.twin_hash & mask];
+  state.twin_hash = mix(mix(state.placed.hash() ^ static_cast<std::uint64_t>(state.time)) ^ sum);
+  std::uint32_t& twins = twin_table_[state.twin_hash & (twin_table_.size() - 1)];
   for (std::uint32_t at = twins; at != 0; at = next_.states[at - 1].next_twin) {
-    State& other = next_.states[at - 1];
+    const State& other = next_.states[at - 1];
     if (other.dead || other.twin_hash != state.twin_hash || other.placed != state.placed) continue;
-    if (dominates(other, state)) return false;
+    if (dominates(other, state)) return true;
   }
-  std::uint32_t& same = table_[state.placed.hash() & mask];
-  std::uint32_t compared = 0;
-  for (std::uint32_t at = same; at != 0 && compared < kMostCompared; at = next_.states[at - 1].next_same) {
-    State& other = next_.states[at - 1];
-    if (other.dead || other.placed != state.placed) continue;
-    if (dominates(other, state)) return false;
-    if (dominates(state, other)) other.dead = true;
-    ++compared;
-  }
-  state.next_same = same;
   state.next_twin = twins;
+  return false;
+}
+
+// Adds the state to the next layer unless one there dominates it; kills those that it dominates. Many modes make many
+// states of one set, so a state is compared with its twins and with the latest of the others only. What is not compared
+// is merely not dropped.
+template <std::size_t Words>
+bool LayeredSearch<Words>::insert(State& state) {
+  if ((next_.states.size() + 1) * 2 > table_.size()) rehash(table_.size() * 4);
+  if (has_twin(state)) return false;
+  Key key = key_of(state);
+  key.state = static_cast<std::uint32_t>(next_.states.size());
+  std::vector<Key>& keys = front_of(state.placed).keys;
+  // Without branches in between: nearly every pair differs in something, and there is no telling in what.
+  const auto may_dominate = [](const Key& a, const Key& b) {
+    return (a.time <= b.time) & (a.last <= b.last) & (a.awaited <= b.awaited) &
+           (a.packed[0] <= b.packed[0] * kRoundedUp) & (a.packed[1] <= b.packed[1] * kRoundedUp) &
+           (a.packed[2] <= b.packed[2] * kRoundedUp) & (a.packed[3] <= b.packed[3] * kRoundedUp);
+  };
+  const std::size_t begin = keys.size() - std::min(keys.size(), kMostCompared);
+  for (std::size_t i = keys.size(); i-- > begin;)
+    if (may_dominate(keys[i], key) && dominates(next_.states[keys[i].state], state)) return false;
+  std::size_t kept = begin;
+  for (std::size_t i = begin; i < keys.size(); ++i) {
+    State& other = next_.states[keys[i].state];
+    if (may_dominate(key, keys[i]) && dominates(state, other))
+      other.dead = true;
+    else
+      keys[kept++] = keys[i];
+  }
+  keys.resize(kept);
+  keys.push_back(key);
   next_.states.push_back(state);
-  same = twins = static_cast<std::uint32_t>(next_.states.size());
+  twin_table_[state.twin_hash & (twin_table_.size() - 1)] = static_cast<std::uint32_t>(next_.states.size());
   return true;
 }
 
@@ -389,13 +468,15 @@ template <std::size_t Words>
 void LayeredSearch<Words>::rehash(std::size_t slots) {
   table_.assign(slots, 0);
   twin_table_.assign(slots, 0);
+  for (std::size_t i = 0; i < used_fronts_; ++i) {
+    std::uint32_t& slot = table_[fronts_[i].placed.hash() & (slots - 1)];
+    fronts_[i].next = slot;
+    slot = static_cast<std::uint32_t>(i + 1);
+  }
   for (std::size_t i = 0; i < next_.states.size(); ++i) {
-    State& state = next_.states[i];
-    std::uint32_t& same = table_[state.placed.hash() & (slots - 1)];
-    std::uint32_t& twins = twin_table_[state.twin_hash & (slots - 1)];
-    state.next_same = same;
-    state.next_twin = twins;
-    same = twins = static_cast<std::uint32_t>(i + 1);
+    std::uint32_t& twins = twin_table_[next_.states[i].twin_hash & (slots - 1)];
+    next_.states[i].next_twin = twins;
+    twins = static_cast<std::uint32_t>(i + 1);
   }
 }
 

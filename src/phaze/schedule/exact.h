@@ -33,24 +33,37 @@
 // before it is no matter of choice. States then differ only in what the future can tell apart, and their bounds see
 // what stays unused until then.
 //
-// Dominance. Of two states with the same S, the first dominates when t1 ≤ t2, B1 ⊆ B2, and every operator that runs
-// beyond t2 in the first also runs in the second, for at least as long and with at least the demand. Then from t2 on
-// the first has everything free and finished that the second has, every completion of the second completes the first,
-// and V1 ≤ V2: the second is dropped. Since S grows by one operator a step, states are compared within a layer, and
-// when a layer is expanded all its states are known.
+// Dominance. Of two states with the same S, the first dominates when t1 ≤ t2, B1 ⊆ B2, at no moment from t2 on more is
+// held of a resource in the first than in the second, what runs last in the first ends by t2 or no later than in the
+// second, and so does every operator that something unplaced waits for. Then from t2 on the first has everything free
+// and finished that the second has, every completion of the second completes the first, and V1 ≤ V2: the second is
+// dropped. Who holds what does not matter: the many operators for which nobody waits, gradients of weights above all,
+// stand for each other. Since S grows by one operator a step, states are compared within a layer, and when a layer is
+// expanded all its states are known.
+//
+// Most pairs are told apart by a few numbers per state (Key). One is the moment at which a resource would be free if
+// what is held of it were done as densely as possible, c = t + Σ share·(finish − t): a resource is held at most whole
+// between t1 and t2, and no more of it from t2 on, so that c1 ≤ c2 where the first dominates.
 //
 // Bounds. Worths (bounds.h) count the ticks that the unplaced operators and the rests of the running ones must still
 // earn; heads and tails count paths. States that cannot beat the best schedule by kTimeTolerance are dropped.
 //
-// Beams. A pass keeps at most `width` states a layer, those of the least bound. If nothing was cut, the pass was the
+// Beams. A pass keeps at most `width` states a layer, those of the least rank. If nothing was cut, the pass was the
 // whole search and the best schedule is optimal. Otherwise the least bound among the states cut is still a bound on
 // every schedule the pass has not seen, and a wider pass follows. The first passes serve as heuristics. All is
 // deterministic: ties are broken by the order of generation.
+//
+// The rank of a narrow pass is the bound, which most states of the first layers share because it counts the work of the
+// scarcest resource, and half of the longest path that is left: of two states that waste as little, the one that is
+// further along the chain everything waits for is the more promising. On backward layers this makes a pass of 128
+// states as good as one of 1000 by bounds alone. Wide passes are there for the proof and rank by the bound: what they
+// cut then bounds the most.
 //
 // The same subproblem (a downset and what runs beside it) is thus solved once, however many orders lead to it. Cutsets
 // are due to Demeulemeester and Herroelen (1992), for several modes to Sprecher and Drexl (1998).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -73,6 +86,9 @@ struct PassResult {
   std::uint64_t states = 0;
 };
 
+// Passes of at most this width look for good schedules, wider ones for a proof.
+inline constexpr std::size_t kNarrow = 256;
+
 template <std::size_t Words>
 class LayeredSearch {
  public:
@@ -90,11 +106,11 @@ class LayeredSearch {
     OpSet<Words> barred;
     Ticks time = 0;
     double bound = 0;
+    double rank = 0;
     std::uint32_t step = 0;           // how it came about
     std::uint32_t running_begin = 0;  // into the layer's running list, by rising finish
     std::uint32_t running_count = 0;
-    std::uint32_t next_same = 0;  // next state of the layer in the same slot of table_, plus one
-    std::uint32_t next_twin = 0;  // the same for twin_table_
+    std::uint32_t next_twin = 0;  // next state of the layer in the same slot of twin_table_, plus one
     std::uint64_t twin_hash = 0;  // of all but what is barred
     bool dead = false;
   };
@@ -114,6 +130,22 @@ class LayeredSearch {
     }
   };
 
+  // What tells most pairs of states apart. A state dominates only those for which none of these is smaller.
+  static constexpr std::size_t kKeyed = 4;  // resources
+  struct Key {
+    Ticks time;
+    Ticks last;                         // the last finish, or the time
+    Ticks awaited;                      // the last finish that something unplaced waits for, or the time
+    std::array<double, kKeyed> packed;  // when each resource would be free, packed densely
+    std::uint32_t state;
+  };
+  // States of the next layer with the same operators placed.
+  struct Front {
+    OpSet<Words> placed;
+    std::vector<Key> keys;
+    std::uint32_t next = 0;  // front in the same slot of table_, plus one
+  };
+
   struct Candidate {
     std::uint32_t op, mode;
     std::uint32_t piece;  // operators running in the parent that have finished by the start
@@ -126,8 +158,12 @@ class LayeredSearch {
   void add_child(std::size_t index, const Candidate& candidate, const OpSet<Words>& newly_barred,
                  const std::vector<double>& price_of_barring);
   void put_time_forward(State& state);
-  bool is_cut(double bound);
+  bool is_cut(const State& state);
+  bool awaited(const State& state, std::size_t op) const { return !after_[op].subset_of(state.placed); }
   bool dominates(const State& a, const State& b) const;
+  Key key_of(const State& state) const;
+  Front& front_of(const OpSet<Words>& placed);
+  bool has_twin(State& state);
   bool insert(State& state);
   void rehash(std::size_t slots);
   void finish_schedule(std::uint32_t parent, std::size_t op, std::size_t mode, Ticks start, Ticks makespan);
@@ -137,22 +173,27 @@ class LayeredSearch {
   BlockSchedule* best_ = nullptr;
   PassResult* result_ = nullptr;
   double limit_ = 0;  // states with a bound of this or more are of no use
-  std::vector<OpSet<Words>> before_;
-  std::vector<OpSet<Words>> equals_before_;   // those that go first by the order of equals
-  std::vector<Units> lightest_;               // per operator and resource: the least that a shareable mode demands
-  std::vector<std::uint32_t> longest_first_;  // operators by what remains from their start on
+  std::vector<OpSet<Words>> before_, after_;
+  std::vector<OpSet<Words>> equals_before_;    // those that go first by the order of equals
+  std::vector<Units> lightest_;                // per operator and resource: the least that a shareable mode demands
+  std::vector<std::uint32_t> longest_first_;   // operators by what remains from their start on
+  std::vector<std::uint32_t> scarcest_first_;  // resources that are demanded at all, the one with the most work first
+  std::vector<std::uint64_t> demand_hashes_;   // of modes
   OpSet<Words> all_;
   std::size_t placed_count_ = 0;
   Layer now_, next_;
   std::vector<Step> steps_;
-  std::vector<std::uint32_t> table_;       // by the set of operators placed
-  std::vector<std::uint32_t> twin_table_;  // by the time and what is running, too
+  std::vector<Front> fronts_;  // of the next layer; those beyond used_fronts_ are there for their memory
+  std::size_t used_fronts_ = 0;
+  std::vector<std::uint32_t> table_;       // fronts by the set of operators placed
+  std::vector<std::uint32_t> twin_table_;  // states by the time and what is held, too
   std::vector<std::uint32_t> kept_;
   std::vector<Candidate> candidates_;
   std::vector<Units> held_, free_;
-  std::vector<double> rest_;          // per piece and worth: what the operators running then still earn
-  std::vector<double> least_bounds_;  // of the next layer, at most most_children_, as a heap
+  std::vector<double> rest_;         // per piece and worth: what the operators running then still earn
+  std::vector<double> least_ranks_;  // of the next layer, at most most_children_, as a heap
   std::size_t most_children_ = 0;
+  double path_in_rank_ = 0;
   std::vector<double> price_of_all_, price_of_tried_, left_;
 };
 

@@ -84,6 +84,12 @@ void SearchRequest::add_to(CLI::App& command) {
   using schedule::Engine;
   add_choice<Engine>(command, "--solver", plan.solver, {{"exact", Engine::kExact}, {"ilp", Engine::kIlp}},
                      "Of layer schedules: branch and bound, or an integer program as in 2024 (default: exact)");
+  command
+      .add_option("--effort", problem.most_effort,
+                  "Where unproven layer schedules keep the answer from being proven, their scheduler gets up to 8^N "
+                  "times as long (default: 2)")
+      ->check(CLI::Range(0, 6))
+      ->type_name("N");
   count("--threads", search.threads, "Threads (default: all cores)");
   command.add_option("--time-limit", search.seconds, "Seconds; then the best so far, with the gap")
       ->check(CLI::PositiveNumber)

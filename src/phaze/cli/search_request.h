@@ -30,7 +30,7 @@ struct SearchRequest {
 
   // MODEL, --profile, --space, --devices, --global-batch, --seq, --network, --objective, --mean, --weights, --baseline,
   // --hbm,
-  // --microbatch, --tensor-parallel, --attention, --threads, --time-limit
+  // --microbatch, --tensor-parallel, --attention, --solver, --effort, --threads, --time-limit
   void add_to(CLI::App& command);
 };
 

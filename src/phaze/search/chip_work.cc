@@ -20,6 +20,8 @@ ModelState state_of(const ChipSearch& search) {
           .level = search.level(),
           .infeasible = search.infeasible(),
           .evaluation = search.evaluation(),
+          .proven = search.proven(),
+          .effort = search.effort(),
           .saved = search.save()};
 }
 
@@ -48,6 +50,7 @@ std::string encode(const RaiseTask& task) {
   writer.put(task.chip);
   writer.put(task.level);
   writer.put(task.least_useful);
+  writer.put(task.effort);
   writer.put(task.models.size());
   for (std::size_t i = 0; i < task.models.size(); ++i) {
     writer.put(task.models[i]);
@@ -64,6 +67,8 @@ std::vector<ModelState> decode_states(const std::string& answer) {
     state.level = reader.get<Level>();
     state.infeasible = reader.get<std::uint8_t>() != 0;
     state.evaluation = get_evaluation(reader);
+    state.proven = reader.get<std::uint8_t>() != 0;
+    state.effort = reader.get<std::uint32_t>();
     state.saved = reader.get_text();
   }
   check(reader.whole(), "an answer about a chip is cut off");
@@ -119,6 +124,7 @@ std::string ChipWorker::raise(const std::string& task) {
   const auto chip = reader.get<std::size_t>();
   const auto level = reader.get<Level>();
   const auto least_useful = reader.get<double>();
+  const auto effort = reader.get<std::uint32_t>();
   const auto count = reader.get<std::size_t>();
   const hardware::Cluster devices = cluster(chip);
   std::vector<std::size_t> models;
@@ -136,6 +142,7 @@ std::string ChipWorker::raise(const std::string& task) {
   const Score score(*problem_, models);
   const double cost = cost_of(problem_->chips[chip], *problem_);
   for (std::size_t i = 0; i < count; ++i) {
+    searches[i].deepen(effort);
     searches[i].refine(level, score.enough(i, seconds, cost, least_useful));
     seconds[i] = searches[i].least_seconds();
     // One model without a plan settles the chip.
@@ -148,6 +155,8 @@ std::string ChipWorker::raise(const std::string& task) {
     writer.put(search.level());
     writer.put(search.infeasible());
     put(writer, search.evaluation());
+    writer.put(search.proven());
+    writer.put(search.effort());
     writer.put_text(search.save());
   }
   return writer.bytes();
@@ -156,14 +165,14 @@ std::string ChipWorker::raise(const std::string& task) {
 ModelState ChipWorker::evaluate(std::size_t chip, std::size_t model, const ModelState& state) {
   const hardware::Cluster devices = cluster(chip);
   ChipSearch whole = search(devices, model, state.saved);
-  whole.refine(Level::kSchedules, kNever);
+  if (!whole.evaluation()) whole.refine(Level::kSchedules, kNever);
   return state_of(whole);
 }
 
 ChipSearch::Planned ChipWorker::plans(std::size_t chip, std::size_t model, const ModelState& state, std::size_t keep) {
   const hardware::Cluster devices = cluster(chip);
   ChipSearch whole = search(devices, model, state.saved);
-  whole.refine(Level::kSchedules, kNever);
+  if (!whole.evaluation()) whole.refine(Level::kSchedules, kNever);
   return whole.plans(keep);
 }
 

@@ -21,7 +21,9 @@ struct ModelState {
   Level level = Level::kRoofline;
   bool infeasible = false;
   std::optional<Evaluation> evaluation;
-  std::string saved;  // by ChipSearch; empty: it has not begun
+  bool proven = false;       // what the evaluation found is the best there is
+  std::uint32_t effort = 0;  // that it has taken, or is taking
+  std::string saved;         // by ChipSearch; empty: it has not begun
 
   bool ended() const { return infeasible || evaluation.has_value(); }
 };
@@ -40,7 +42,8 @@ std::vector<double> decode_bounds(const std::string& answer);
 struct RaiseTask {
   std::size_t chip = 0;
   Level level = Level::kRoofline;
-  double least_useful = 0;  // score
+  double least_useful = 0;   // score
+  std::uint32_t effort = 0;  // for what is not proven with less
   std::vector<std::size_t> models;
   std::vector<const ModelState*> states;  // of the models
 };

@@ -48,7 +48,7 @@ run_db::FateRow fate_row(std::size_t search, std::size_t chip, const ChipRecord&
                       .level = to_string(record.level),
                       .bound = record.bound,
                       .reason = record.reason};
-  if (record.fate == Fate::kEvaluated) row.score = record.score;
+  if (record.score > 0) row.score = record.score;
   return row;
 }
 

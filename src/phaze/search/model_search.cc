@@ -72,9 +72,10 @@ ModelProfile::ModelProfile(const layer_times::Workload& workload, std::int64_t d
   }
 }
 
-layer_times::TableOptions ModelProfile::table_options() const {
+layer_times::TableOptions ModelProfile::table_options(std::uint32_t effort) const {
   layer_times::TableOptions options = layer_times::table_options(*workload_);
   options.states_per_layer = states_per_layer_;
+  for (std::uint32_t step = 0; step < effort; ++step) options.states_per_layer *= kEffort;
   options.engine = workload_->options.solver;
   return options;
 }
@@ -164,24 +165,46 @@ bool ChipSearch::later(const Entry& a, const Entry& b) {
 
 cost::OperatorCosts ChipSearch::costs() const { return cost::OperatorCosts(profile_->cost_options(*cluster_), memo_); }
 
+bool ChipSearch::proven() const {
+  constexpr double kTolerance = 1e-9;
+  return evaluation_ && least_seconds_ >= evaluation_->seconds * (1 - kTolerance);
+}
+
+void ChipSearch::deepen(std::uint32_t effort) {
+  if (!evaluation_ || effort <= effort_ || proven()) return;
+  begin_again();
+  effort_ = effort;
+  again_ = true;
+}
+
+// From rooflines on; what an earlier effort found stays.
+void ChipSearch::begin_again() {
+  best_.reset();
+  least_best_ = floor_ = kNever;
+  begun_ = false;
+  queue_.clear();
+}
+
 void ChipSearch::refine(Level level, double enough) {
-  if (evaluation_ || infeasible_) return;
+  if (infeasible_ || (evaluation_ && !again_)) return;
   // What left the queue under a lower limit may matter under this one.
-  if (enough > floor_) *this = ChipSearch(*profile_, *cluster_, *memo_);
+  if (enough > floor_) begin_again();
   if (!begun_) fill_queue();
   while (true) {
     double best = kNever;
     if (best_) best = best_->seconds;
     double next = kNever;
     if (!queue_.empty()) next = queue_.front().seconds;
-    least_seconds_ = std::min({least_best_, next, floor_});
-    if (best <= next && best <= floor_) return end();
+    const double least = std::min({least_best_, next, floor_});
+    least_seconds_ = again_ ? std::max(least_seconds_, std::min(least, evaluation_->seconds)) : least;
+    if (again_) evaluation_->least_seconds = least_seconds_;
+    if ((best <= next && best <= floor_) || (again_ && queue_.empty())) return end();
     if (least_seconds_ >= enough) return;
     if (queue_.empty()) {
       // A schedule that is not proven keeps the bound below the limit, while the plan found is above it. Only the whole
       // answer settles that, and for it what takes longer than the limit counts, too.
       enough = kNever;
-      *this = ChipSearch(*profile_, *cluster_, *memo_);
+      begin_again();
       fill_queue();
       continue;
     }
@@ -198,9 +221,10 @@ void ChipSearch::refine(Level level, double enough) {
 
 void ChipSearch::end() {
   level_ = Level::kSchedules;
-  evaluation_ = best_;
-  infeasible_ = !best_;
-  if (evaluation_) evaluation_->least_seconds = least_seconds_;
+  if (!again_) infeasible_ = !best_;
+  if (best_ && (!evaluation_ || best_->seconds < evaluation_->seconds)) evaluation_ = best_;
+  if (evaluation_) evaluation_->least_seconds = least_seconds_ = std::min(least_seconds_, evaluation_->seconds);
+  again_ = false;
   queue_ = {};
 }
 
@@ -251,7 +275,7 @@ bool ChipSearch::raise(const Entry& entry, double best, double enough) {
     const double seconds = place(profile_->least_table(c, rates, &operator_costs), horizon) * kRounding;
     return put_back(entry, Level::kOperators, seconds, horizon, limit);
   }
-  layer_times::TableOptions options = profile_->table_options();
+  layer_times::TableOptions options = profile_->table_options(effort_);
   options.communication = false;
   if (entry.level == Level::kBounds) return settle(c, profile_->pricer(c).price(operator_costs, options), best, limit);
   options.states_per_layer = 1;
@@ -279,7 +303,7 @@ bool ChipSearch::settle(std::size_t configuration, layer_times::LayerPricer::Tab
     if (least == kNever) return false;
     least_best_ = std::min(least_best_, least * kRounding);
   }
-  Evaluation found{.configuration = configuration};
+  Evaluation found{.configuration = configuration, .effort = effort_};
   const double seconds = place(std::move(tables.times), proven ? limit : best, &found);
   if (seconds == kNever) return !proven;
   found.seconds = seconds;
@@ -292,7 +316,7 @@ ChipSearch::Planned ChipSearch::plans(std::size_t keep) const {
   check(evaluation_.has_value(), "plans of a chip that was not evaluated");
   Planned planned{.request = layer_times::empty_request(profile_->workload(), *cluster_)};
   planned.request.tables.push_back(
-      profile_->pricer(evaluation_->configuration).price(costs(), profile_->table_options()).times);
+      profile_->pricer(evaluation_->configuration).price(costs(), profile_->table_options(evaluation_->effort)).times);
   if (profile_->study()) {
     planned.study = layer_times::best_study_plan(planned.request);
     return planned;
@@ -315,6 +339,7 @@ void put(ByteWriter& writer, const std::optional<Evaluation>& evaluation) {
   writer.put(evaluation->strategy.zero);
   writer.put(evaluation->strategy.order);
   writer.put(evaluation->peak_memory);
+  writer.put(evaluation->effort);
 }
 
 std::optional<Evaluation> get_evaluation(ByteReader& reader) {
@@ -330,6 +355,7 @@ std::optional<Evaluation> get_evaluation(ByteReader& reader) {
   evaluation.strategy.zero = reader.get<int>();
   evaluation.strategy.order = reader.get<placement::Order>();
   evaluation.peak_memory = reader.get<double>();
+  evaluation.effort = reader.get<std::uint32_t>();
   return evaluation;
 }
 
@@ -344,6 +370,8 @@ std::string ChipSearch::save() const {
     writer.put(entry.level);
   }
   put(writer, best_);
+  writer.put(effort_);
+  writer.put(again_);
   writer.put(least_best_);
   writer.put(floor_);
   writer.put(level_);
@@ -369,6 +397,8 @@ std::optional<ChipSearch> ChipSearch::restore(const ModelProfile& profile, const
     search.queue_.push_back(entry);
   }
   search.best_ = get_evaluation(reader);
+  search.effort_ = reader.get<std::uint32_t>();
+  search.again_ = reader.get<std::uint8_t>() != 0;
   search.least_best_ = reader.get<double>();
   search.floor_ = reader.get<double>();
   search.level_ = reader.get<Level>();

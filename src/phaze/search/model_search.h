@@ -18,6 +18,9 @@
 //
 // ChipSearch keeps the configurations of one chip in a queue, the least time first. To tighten the bound, the first
 // configuration goes up a level and back into the queue; when the first one is at kSchedules, it is the best of all.
+//
+// Schedules that are not proven optimal leave a gap between the plan and its bound. Where that gap matters, the search
+// is done again with more effort: at effort e the layer scheduler may take kEffort^e times as long.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +57,7 @@ class ModelProfile {
 
   // How operators are priced and layers scheduled for this model.
   cost::CostOptions cost_options(const hardware::Cluster& cluster) const;
-  layer_times::TableOptions table_options() const;
+  layer_times::TableOptions table_options(std::uint32_t effort) const;
   // Rates that bound this model's layers on a chip.
   Rates rates(const hardware::Chip& chip) const;
   // Whether plans are those of 2024.
@@ -92,6 +95,9 @@ class ModelProfile {
   std::shared_ptr<Shared> shared_;
 };
 
+// How much longer a layer scheduler may take with each step of effort.
+inline constexpr std::uint64_t kEffort = 8;
+
 // The best plan found at kSchedules.
 struct Evaluation {
   double seconds = 0;        // per batch
@@ -99,6 +105,7 @@ struct Evaluation {
   std::size_t configuration = 0;
   placement::Strategy strategy;  // of the one table of the configuration
   double peak_memory = 0;        // bytes on the fullest device
+  std::uint32_t effort = 0;      // that its schedules took
   bool operator==(const Evaluation&) const = default;
 };
 
@@ -118,10 +125,16 @@ class ChipSearch {
   // Goes on until the bound is at `level` or better, or reaches `enough` seconds: slower plans are of no interest.
   void refine(Level level, double enough);
 
+  // Begins again with this effort, where the search has ended with less of it and a schedule is not proven. What was
+  // found stays until there is something better.
+  void deepen(std::uint32_t effort);
+  bool proven() const;
+  std::uint32_t effort() const { return effort_; }
+
   Level level() const { return level_; }
   double least_seconds() const { return least_seconds_; }  // no plan is faster; infinite where there is none
   bool infeasible() const { return infeasible_; }
-  // Once the search has ended at kSchedules.
+  // Once the search has ended at kSchedules, with whatever effort.
   const std::optional<Evaluation>& evaluation() const { return evaluation_; }
 
   // Plans of the configuration that won, with the request behind them.
@@ -144,6 +157,7 @@ class ChipSearch {
   bool settle(std::size_t configuration, layer_times::LayerPricer::Tables tables, double best, double limit);
   double place(placement::LayerTable table, double below, Evaluation* found = nullptr) const;
   void end();
+  void begin_again();
   void fill_queue();
   cost::OperatorCosts costs() const;
 
@@ -155,7 +169,9 @@ class ChipSearch {
   std::vector<Entry> queue_;  // a heap
   std::optional<Evaluation> best_;
   double least_best_;  // least_seconds over all configurations at kSchedules
-  double floor_;       // configurations that left the queue because they take `enough` take at least this
+  std::uint32_t effort_ = 0;
+  bool again_ = false;  // with more effort, after an evaluation
+  double floor_;        // configurations that left the queue because they take `enough` take at least this
 
   Level level_ = Level::kRoofline;
   double least_seconds_ = 0;

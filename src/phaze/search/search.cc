@@ -18,11 +18,15 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
+// Below this, a bound is above a score by rounding alone.
+constexpr double kRounding = 1e-9;
 
 // Bounds mean little before there is an incumbent, so the first chips go all the way.
 constexpr std::size_t kFirstRound = 8;
 // Large rounds keep many workers busy, small ones waste less on chips that the next incumbent would have pruned.
 std::size_t round_size(std::size_t left) { return std::clamp<std::size_t>(left / 256, 32, 1 << 16); }
+// What is evaluated again takes longer, and the first of them may settle the rest.
+std::size_t round_size_again(std::size_t left) { return std::clamp<std::size_t>(left / 16, 4, 1 << 16); }
 
 }  // namespace
 
@@ -123,8 +127,10 @@ class Run {
   struct Waiting {
     double bound = 0;
     std::size_t chip = 0;
+    std::uint32_t effort = 0;  // of the step it waits for
   };
   static bool later(const Waiting& a, const Waiting& b) {
+    if (a.effort != b.effort) return a.effort > b.effort;
     return a.bound != b.bound ? a.bound < b.bound : a.chip > b.chip;
   }
 
@@ -135,15 +141,19 @@ class Run {
   Status keep(run_db::RunStatus status);
   Level next_level(std::size_t chip) const;
   void judge(std::size_t chip);
+  std::uint32_t next_effort(std::size_t chip) const;
+  bool may_be_better(std::size_t chip) const;
   void settle(std::size_t chip, Fate fate);
   void sweep();
+  void enter(std::size_t chip);
+  Waiting waiting(std::size_t chip) const { return {outcome_.chips[chip].bound, chip, next_effort(chip)}; }
   void changed(std::size_t chip);
   void count(const ChipRecord& record);
   bool hopeless(std::size_t chip) const;
   bool beaten(std::size_t chip) const;
   double least_useful(std::size_t chip) const;
   std::vector<double> seconds(std::size_t chip, bool bounds) const;
-  double highest_bound() const { return queue_.empty() ? 0 : queue_.front().bound; }
+  double highest_bound() const;
   bool stopped();
   void explain();
   void finish();
@@ -167,6 +177,12 @@ class Run {
   std::vector<std::size_t> changed_chips_;
   std::vector<std::pair<std::size_t, std::size_t>> changed_states_;  // chip, model
 };
+
+double Run::highest_bound() const {
+  double highest = 0;
+  for (const Waiting& waiting : queue_) highest = std::max(highest, waiting.bound);
+  return highest;
+}
 
 std::vector<double> Run::seconds(std::size_t chip, bool bounds) const {
   std::vector<double> values;
@@ -208,16 +224,20 @@ void Run::settle(std::size_t chip, Fate fate) {
   ChipRecord& record = outcome_.chips[chip];
   record.fate = fate;
   count(record);
-  if (fate == Fate::kEvaluated) {
-    selection_.insert({chip, record.score});
-    sweep_due_ = sweep_due_ || selection_.contains({chip, record.score});
-  }
+  if (fate == Fate::kEvaluated) enter(chip);
   // Whether a plan fits does not depend on how fast a chip is: with less memory there is none on another one either.
   if (fate != Fate::kInfeasible) return;
   record.bound = 0;
   if (memory(chip) <= too_little_memory_) return;
   too_little_memory_ = memory(chip);
   sweep_due_ = true;
+}
+
+// The chip has a score.
+void Run::enter(std::size_t chip) {
+  const Ranked ranked{chip, outcome_.chips[chip].score};
+  selection_.insert(ranked);
+  sweep_due_ = sweep_due_ || selection_.contains(ranked);
 }
 
 void Run::changed(std::size_t chip) {
@@ -230,9 +250,10 @@ void Run::sweep() {
   if (!sweep_due_) return;
   sweep_due_ = false;
   std::erase_if(queue_, [&](const Waiting& waiting) {
-    const bool impossible = hopeless(waiting.chip);
-    if (!impossible && !beaten(waiting.chip)) return false;
-    settle(waiting.chip, impossible ? Fate::kInfeasible : Fate::kPruned);
+    const bool scored = outcome_.chips[waiting.chip].score > 0;
+    const bool impossible = !scored && hopeless(waiting.chip);
+    if (!impossible && (scored ? may_be_better(waiting.chip) : !beaten(waiting.chip))) return false;
+    settle(waiting.chip, impossible ? Fate::kInfeasible : scored ? Fate::kEvaluated : Fate::kPruned);
     changed(waiting.chip);
     return true;
   });
@@ -251,6 +272,7 @@ Status Run::take_up() {
     const Fate fate = record.fate;
     outcome_.chips[chip] = std::move(record);
     if (fate != Fate::kOpen) settle(chip, fate);
+    if (fate == Fate::kOpen && outcome_.chips[chip].score > 0) enter(chip);
   }
   ended_before_ = saved->ended;
   return Done{};
@@ -319,15 +341,35 @@ void Run::judge(std::size_t chip) {
   record.bound = score_.of(seconds(chip, true), state_.costs[chip]);
   if (!evaluated) return;
   record.score = score_.of(seconds(chip, false), state_.costs[chip]);
-  settle(chip, Fate::kEvaluated);
+  enter(chip);
+  if (!may_be_better(chip)) settle(chip, Fate::kEvaluated);
+}
+
+// The effort of the next step: more than was spent on those models that are not proven.
+std::uint32_t Run::next_effort(std::size_t chip) const {
+  if (outcome_.chips[chip].score <= 0) return 0;
+  std::uint32_t spent = std::numeric_limits<std::uint32_t>::max();
+  for (const std::size_t model : score_.models())
+    if (!at(chip, model).proven) spent = std::min(spent, at(chip, model).effort);
+  return spent == std::numeric_limits<std::uint32_t>::max() ? spent : spent + 1;
+}
+
+// An evaluated chip may be better than its score where a schedule is not proven, and more effort may show it.
+bool Run::may_be_better(std::size_t chip) const {
+  const ChipRecord& record = outcome_.chips[chip];
+  return next_effort(chip) <= state_.problem.most_effort && record.bound > record.score * (1 + kRounding) &&
+         !selection_.excludes({chip, record.bound});
 }
 
 Status Run::raise(const std::vector<std::size_t>& round) {
   std::vector<std::string> tasks;
   tasks.reserve(round.size());
   for (const std::size_t chip : round) {
-    RaiseTask task{
-        .chip = chip, .level = next_level(chip), .least_useful = least_useful(chip), .models = score_.models()};
+    RaiseTask task{.chip = chip,
+                   .level = next_level(chip),
+                   .least_useful = least_useful(chip),
+                   .effort = next_effort(chip),
+                   .models = score_.models()};
     for (const std::size_t model : task.models) task.states.push_back(&at(chip, model));
     tasks.push_back(encode(task));
   }
@@ -348,13 +390,15 @@ Status Run::raise(const std::vector<std::size_t>& round) {
 
 Status Run::rounds() {
   for (std::size_t chip = 0; chip < count_; ++chip)
-    if (outcome_.chips[chip].fate == Fate::kOpen) queue_.push_back({outcome_.chips[chip].bound, chip});
+    if (outcome_.chips[chip].fate == Fate::kOpen) queue_.push_back(waiting(chip));
   sweep();
   std::vector<std::size_t> round;
   while (!queue_.empty() && !stopped()) {
     round.clear();
-    const std::size_t size = selection_.chosen().empty() ? kFirstRound : round_size(queue_.size());
-    while (!queue_.empty() && round.size() < size) {
+    const std::uint32_t effort = queue_.front().effort;
+    std::size_t size = effort > 0 ? round_size_again(queue_.size()) : round_size(queue_.size());
+    if (selection_.chosen().empty()) size = kFirstRound;
+    while (!queue_.empty() && queue_.front().effort == effort && round.size() < size) {
       std::ranges::pop_heap(queue_, later);
       const std::size_t chip = queue_.back().chip;
       queue_.pop_back();
@@ -365,11 +409,11 @@ Status Run::rounds() {
     for (const std::size_t chip : round) {
       judge(chip);
       if (outcome_.chips[chip].fate != Fate::kOpen) continue;
-      if (beaten(chip)) {
+      if (outcome_.chips[chip].score <= 0 && beaten(chip)) {
         settle(chip, Fate::kPruned);
         continue;
       }
-      queue_.push_back({outcome_.chips[chip].bound, chip});
+      queue_.push_back(waiting(chip));
       std::ranges::push_heap(queue_, later);
     }
     sweep();
@@ -440,8 +484,6 @@ void Run::finish() {
     if (needed > 0) gap = record.bound / needed - 1;
     outcome_.gap = std::max(outcome_.gap, gap);
   }
-  // Below this, a bound is above the answer by rounding alone.
-  constexpr double kRounding = 1e-9;
   outcome_.optimal = outcome_.open == 0 && outcome_.gap <= kRounding;
   if (outcome_.optimal) outcome_.gap = 0;
 }

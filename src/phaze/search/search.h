@@ -8,8 +8,9 @@
 // the highest bounds go up one level each; a chip that reaches the last level is evaluated, and one whose bound cannot
 // be among the answer (selection.h) is pruned. The size of a round follows from the number of chips that are left, and
 // the incumbent changes only between rounds, so that neither the answer nor any count depends on who does the work
-// (executor.h). Ties go to the chip with the lower number: a bound that equals the incumbent's score prunes only chips
-// behind it.
+// (executor.h). A chip that is evaluated, but whose bound is still above the incumbent because schedules of its layers
+// are not proven optimal, waits until nothing else is left, and is then evaluated again with more effort. Ties go to
+// the chip with the lower number: a bound that equals the incumbent's score prunes only chips behind it.
 #pragma once
 
 #include <array>
@@ -50,6 +51,7 @@ struct Problem {
   Mean mean = Mean::kGeometric;
   hardware::AreaModel area_model = hardware::AreaModel::kPhaze22;
   std::uint64_t states_per_layer = 2'000;  // of the schedulers; more of them close gaps, fewer are faster
+  std::uint32_t most_effort = 2;           // for chips whose gap keeps the answer from being proven (model_search.h)
   std::vector<double> baseline;            // throughput of each workload on the baseline chip; empty: one
 };
 

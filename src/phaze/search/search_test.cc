@@ -101,6 +101,27 @@ TEST(Search, the_pruned_search_finds_what_the_exhaustive_one_finds) {
   }
 }
 
+TEST(Search, more_effort_narrows_the_gap_and_stays_within_the_one_before) {
+  double before = 0, after = 0;
+  for (std::uint32_t seed = 0; seed < 12; ++seed) {
+    Problem problem = random_problem(seed, 8, 1);
+    if (problem.objective == Objective::kPareto) continue;
+    problem.most_effort = 0;
+    const Outcome quick = run(problem, {.threads = 2});
+    problem.most_effort = 3;
+    const Outcome thorough = run(problem, {.threads = 2});
+    ASSERT_EQ(quick.best.empty(), thorough.best.empty());
+    if (quick.best.empty()) continue;
+    const double gain = thorough.best.front().score / quick.best.front().score;
+    EXPECT_GE(gain, 1) << "seed " << seed;
+    EXPECT_LE(gain, (1 + quick.gap) * (1 + 1e-9)) << "seed " << seed;
+    EXPECT_LE(thorough.gap, quick.gap) << "seed " << seed;
+    before += quick.gap;
+    after += thorough.gap;
+  }
+  EXPECT_LT(after, before / 2);
+}
+
 TEST(Search, no_count_depends_on_the_number_of_threads) {
   const Problem problem = random_problem(7, 12, 2);
   const Outcome one = run(problem, {.threads = 1});
@@ -175,6 +196,22 @@ TEST(Search, a_search_on_a_chip_goes_on_from_bytes_to_the_same_end) {
       ASSERT_TRUE(detour);
     }
     EXPECT_EQ(detour->evaluation(), straight.evaluation());
+    // With more effort, in two steps.
+    const std::optional<Evaluation> before = straight.evaluation();
+    for (const double enough : {straight.least_seconds() * 1.001, std::numeric_limits<double>::infinity()}) {
+      for (ChipSearch* search : {&straight, &*detour}) {
+        search->deepen(2);
+        search->refine(Level::kSchedules, enough);
+      }
+      EXPECT_EQ(detour->save(), straight.save());
+      detour = ChipSearch::restore(profile, cluster, memo, detour->save());
+      ASSERT_TRUE(detour);
+    }
+    if (before) {
+      EXPECT_LE(straight.evaluation()->seconds, before->seconds);
+      EXPECT_GE(straight.evaluation()->least_seconds, before->least_seconds);
+      EXPECT_LE(straight.evaluation()->least_seconds, straight.evaluation()->seconds);
+    }
     const std::string saved = straight.save();
     for (std::size_t length = 0; length < saved.size(); ++length)
       EXPECT_FALSE(ChipSearch::restore(profile, cluster, memo, std::string_view(saved).substr(0, length)));

@@ -29,6 +29,7 @@ bool Selection::dominates(const Ranked& a, const Ranked& b) const {
 }
 
 void Selection::insert(const Ranked& chip) {
+  std::erase_if(chosen_, [&](const Ranked& other) { return other.chip == chip.chip; });
   if (excludes(chip)) return;
   if (sizes_ != nullptr) std::erase_if(chosen_, [&](const Ranked& other) { return dominates(chip, other); });
   chosen_.insert(std::ranges::lower_bound(chosen_, chip, in_front), chip);

@@ -31,6 +31,7 @@ class Selection {
   // `sizes` of all chips, by number; they must outlive it.
   static Selection front(const std::vector<Size>& sizes);
 
+  // A chip may come again with a higher score.
   void insert(const Ranked& chip);
   // The best first.
   const std::vector<Ranked>& chosen() const { return chosen_; }

@@ -52,6 +52,7 @@ Problem random_problem(std::uint32_t seed, std::size_t chips) {
   problem.workloads = {workloads()[seed % 2]};
   problem.hbm = {Bytes(std::int64_t{32} << 30)};
   problem.states_per_layer = 200;
+  problem.most_effort = 0;
   return problem;
 }
 
@@ -91,7 +92,7 @@ TEST(StudySearch, bounds_of_every_configuration_are_below_its_plan) {
       const Rates rates = profile.rates(chip);
       for (std::size_t c = 0; c < profile.size(); ++c) {
         placement::Request request = layer_times::empty_request(workload, cluster);
-        request.tables = {layer_times::layer_table(workload.graphs[c], costs, profile.table_options())};
+        request.tables = {layer_times::layer_table(workload.graphs[c], costs, profile.table_options(0))};
         const auto plan = layer_times::best_study_plan(request);
         ASSERT_TRUE(plan);
         const auto placed = [&](placement::LayerTable table) {

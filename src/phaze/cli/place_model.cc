@@ -81,6 +81,11 @@ Result<layer_times::PlanOptions> plan_options(const PlaceModelOptions& options) 
                                                                 : SequenceParallel::kOn;
   // The study knows no mixed precision: its Adam keeps one 16-bit state more than SGD.
   if (options.study && plan.optimizer == cost::Optimizer::kAdamMixed) plan.optimizer = cost::Optimizer::kAdam;
+  // As frameworks number devices, unless something is left to search for.
+  const bool given = plan.widths.size() == 1 && plan.freedom.pipeline > 0 && plan.freedom.data_parallel > 0;
+  using placement::Order;
+  if (options.order == "data" || (options.order == "auto" && given)) plan.freedom.orders = {Order::kDataInside};
+  if (options.order == "pipeline") plan.freedom.orders = {Order::kPipelineInside};
   plan.narrow_gradients = options.gradient_bits == 16;
   plan.overlap_gradients = !options.no_overlap;
   plan.fuse = !options.no_fuse;
@@ -226,6 +231,13 @@ void PlaceModelOptions::add_to(CLI::App& command) {
       ->type_name("auto|none|selective|full");
   command.add_option("--zero", zero, "What replicas share out: auto or a list of 0 to 3 (default: auto)")
       ->type_name("LIST");
+  command
+      .add_option(
+          "--order", order,
+          "Neighbours of a tensor-parallel group: replicas or stages; auto tries both, and is data where width, "
+          "pipeline and data-parallel are given (default: auto)")
+      ->check(one_of({"data", "pipeline", "auto"}))
+      ->type_name("data|pipeline|auto");
   command.add_flag("--no-overlap", no_overlap, "Reduce gradients after the last backward pass, not behind it");
   command.add_flag("--no-fuse", no_fuse, "Keep element-wise operators apart");
   command

@@ -26,6 +26,7 @@ struct PlaceModelOptions {
   std::string zero = "auto";
   std::string recompute = "auto";
   std::string sequence_parallel = "auto";
+  std::string order = "auto";
   std::int64_t gradient_bits = 32;
   bool no_overlap = false;
   bool no_fuse = false;

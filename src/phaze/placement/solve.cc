@@ -49,8 +49,14 @@ constexpr double kTie = 1 + 1e-9;
 class Solver {
  public:
   Solver(const Request& request, const Options& options, Progress& progress)
-      : request_(request), options_(options), progress_(progress), strategies_(request), zero_(request.freedom.zero) {
+      : request_(request),
+        options_(options),
+        progress_(progress),
+        strategies_(request),
+        zero_(request.freedom.zero),
+        orders_(request.freedom.orders) {
     if (zero_.empty()) zero_ = {0, 1, 2, 3};
+    if (orders_.empty()) orders_.assign(kOrders.begin(), kOrders.end());
     if (!request.freedom.recompute.empty()) policy_ = index(std::ranges::min(request.freedom.recompute));
     sums_.reserve(request.tables.size());
     for (const LayerTable& table : request.tables) sums_.emplace_back(table);
@@ -100,6 +106,7 @@ class Solver {
   Strategies strategies_;
   std::vector<TableSums> sums_;
   std::vector<int> zero_;
+  std::vector<Order> orders_;
   std::size_t policy_ = 0;
   std::vector<Entry> queue_;  // a heap
   std::vector<Found> best_;   // ascending
@@ -140,8 +147,9 @@ void Solver::for_each_sharing(const Entry& entry, const Visit& visit) const {
     // Alone, a replica has nobody to share with.
     if (zero > 0 && strategy.data_parallel == 1 && zero != zero_.front()) continue;
     strategy.zero = zero;
-    for (const Order order : {Order::kDataInside, Order::kPipelineInside}) {
-      if (order == Order::kPipelineInside && (strategy.data_parallel == 1 || !strategies_.order_matters(of))) continue;
+    for (const Order order : orders_) {
+      // Where all orders are alike, the first stands for them.
+      if (order != orders_.front() && (strategy.data_parallel == 1 || !strategies_.order_matters(of))) continue;
       strategy.order = order;
       visit(strategy, StageCosts(request_, sums_[of.table], strategy, entry.replicas.fewest));
     }

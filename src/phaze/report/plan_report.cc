@@ -131,7 +131,8 @@ Json circumstances_json(const PlanAnswer& answer, const Plan& plan) {
                       {"bandwidth", level.bandwidth},
                       {"efficiency", level.efficiency},
                       {"latency", level.latency},
-                      {"torus", level.torus}});
+                      {"torus", level.torus},
+                      {"ports", level.ports}});
   Json config = answer.model_config.empty() ? Json() : Json::parse(answer.model_config, nullptr, false);
   const placement::StateBytes& states = request.training.states;
   return {

@@ -36,7 +36,9 @@ class Enumeration {
     for (how_.zero = 0; how_.zero <= 3; ++how_.zero) {
       const auto& allowed = request_.freedom.zero;
       if (!allowed.empty() && std::ranges::find(allowed, how_.zero) == allowed.end()) continue;
-      for (const Order order : {Order::kDataInside, Order::kPipelineInside}) {
+      for (const Order order : kOrders) {
+        const auto& orders = request_.freedom.orders;
+        if (!orders.empty() && std::ranges::find(orders, order) == orders.end()) continue;
         how_.order = order;
         Plan plan{how_, std::vector<Stage>(static_cast<std::size_t>(how_.pipeline))};
         if (how_.interleave == 1)

@@ -81,6 +81,11 @@ Result<layer_times::PlanOptions> plan_options(const PlaceModelOptions& options) 
                                                                 : SequenceParallel::kOn;
   // The study knows no mixed precision: its Adam keeps one 16-bit state more than SGD.
   if (options.study && plan.optimizer == cost::Optimizer::kAdamMixed) plan.optimizer = cost::Optimizer::kAdam;
+  // Nor sequence parallelism, nor what of a layer's time is communication.
+  if (options.study) {
+    if (plan.sequence_parallel == SequenceParallel::kAuto) plan.sequence_parallel = SequenceParallel::kOff;
+    plan.communication = false;
+  }
   // As frameworks number devices, unless something is left to search for.
   const bool given = plan.widths.size() == 1 && plan.freedom.pipeline > 0 && plan.freedom.data_parallel > 0;
   using placement::Order;

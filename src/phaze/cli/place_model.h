@@ -33,6 +33,7 @@ struct PlaceModelOptions {
   bool study = false;  // the problem of 2024
   bool exhaustive = false;
   std::size_t top = 1;
+  bool front = false;
   std::string plan_file;
   std::string trace_file;
   std::string report_file;

@@ -24,7 +24,7 @@ class Enumeration {
         }
       }
     }
-    BruteForce result{.times = std::move(times_)};
+    BruteForce result{.times = std::move(times_), .points = std::move(points_)};
     if (!result.times.empty()) result.best = std::ranges::min(result.times);
     return result;
   }
@@ -94,6 +94,7 @@ class Enumeration {
     if (stage == plan.stages.size()) {
       const Evaluation evaluation = evaluate(request_, plan);
       if (!evaluation.violations.empty()) return;
+      points_.push_back({evaluation.time_per_batch, evaluation.peak_memory()});
       if (best_ < 0 || evaluation.time_per_batch < best_) best_ = evaluation.time_per_batch;
       return;
     }
@@ -109,6 +110,7 @@ class Enumeration {
   Strategy how_;
   double best_ = -1;
   std::vector<double> times_;
+  std::vector<BruteForce::Point> points_;
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "phaze/cli/session.h"
 #include "phaze/hardware/chip_file.h"
 #include "phaze/layer_times/study.h"
+#include "phaze/placement/front.h"
 #include "phaze/placement/phaze2024/solve.h"
 #include "phaze/report/explorer/document.h"
 #include "phaze/report/explorer/layer_charts.h"
@@ -81,20 +82,32 @@ Result<layer_times::PlanOptions> plan_options(const PlaceModelOptions& options) 
                                                                 : SequenceParallel::kOn;
   // The study knows no mixed precision: its Adam keeps one 16-bit state more than SGD.
   if (options.study && plan.optimizer == cost::Optimizer::kAdamMixed) plan.optimizer = cost::Optimizer::kAdam;
+  // Nor sequence parallelism, nor what of a layer's time is communication.
+  if (options.study) {
+    if (plan.sequence_parallel == SequenceParallel::kAuto) plan.sequence_parallel = SequenceParallel::kOff;
+    plan.communication = false;
+  }
+  // As frameworks number devices, unless something is left to search for.
+  const bool given = plan.widths.size() == 1 && plan.freedom.pipeline > 0 && plan.freedom.data_parallel > 0;
+  using placement::Order;
+  if (options.order == "data" || (options.order == "auto" && given)) plan.freedom.orders = {Order::kDataInside};
+  if (options.order == "pipeline") plan.freedom.orders = {Order::kPipelineInside};
   plan.narrow_gradients = options.gradient_bits == 16;
   plan.overlap_gradients = !options.no_overlap;
   plan.fuse = !options.no_fuse;
   return plan;
 }
 
+report::SimulatedPlan simulated(const layer_times::PlanProblem& problem, placement::Ranked ranked) {
+  sim::Pipeline pipeline = sim::pipeline_of(problem.request, ranked.plan);
+  sim::Run run = sim::simulate(pipeline);
+  return {std::move(ranked.plan), std::move(ranked.evaluation), std::move(pipeline), std::move(run)};
+}
+
 // The best plans run event by event and are put in the order of the runs, except that the optimum of the closed form
 // stays in front unless a run is faster than its own by more than the two may differ.
 void simulate_plans(const layer_times::PlanProblem& problem, placement::Solution solution, report::PlanAnswer& answer) {
-  for (placement::Ranked& ranked : solution.plans) {
-    sim::Pipeline pipeline = sim::pipeline_of(problem.request, ranked.plan);
-    sim::Run run = sim::simulate(pipeline);
-    answer.plans.push_back({std::move(ranked.plan), std::move(ranked.evaluation), std::move(pipeline), std::move(run)});
-  }
+  for (placement::Ranked& ranked : solution.plans) answer.plans.push_back(simulated(problem, std::move(ranked)));
   if (answer.plans.empty()) return;
   constexpr double kMargin = 0.01;
   const auto seconds = [](const report::SimulatedPlan& plan) { return plan.run.seconds; };
@@ -226,6 +239,13 @@ void PlaceModelOptions::add_to(CLI::App& command) {
       ->type_name("auto|none|selective|full");
   command.add_option("--zero", zero, "What replicas share out: auto or a list of 0 to 3 (default: auto)")
       ->type_name("LIST");
+  command
+      .add_option(
+          "--order", order,
+          "Neighbours of a tensor-parallel group: replicas or stages; auto tries both, and is data where width, "
+          "pipeline and data-parallel are given (default: auto)")
+      ->check(one_of({"data", "pipeline", "auto"}))
+      ->type_name("data|pipeline|auto");
   command.add_flag("--no-overlap", no_overlap, "Reduce gradients after the last backward pass, not behind it");
   command.add_flag("--no-fuse", no_fuse, "Keep element-wise operators apart");
   command
@@ -238,6 +258,8 @@ void PlaceModelOptions::add_to(CLI::App& command) {
   command.add_option("--top", top, "Show so many of the best strategies (default: 1)")
       ->check(positive_whole_number())
       ->type_name("K");
+  command.add_flag("--front", front,
+                   "Show all plans than which none is both faster and smaller, in steps of 1 % of a device's memory");
   command.add_option("--plan", plan_file, "Write the plan here, for 'phaze simulate'")->type_name("FILE");
   command.add_option("--trace", trace_file, "Write the simulated iteration here, for Perfetto")->type_name("FILE");
   command.add_option("--report", report_file, "Write the plan as an HTML page here, to look at and to share")
@@ -270,6 +292,13 @@ void place_model(const PlaceModelOptions& options, Session& session) {
                             .request = &problem->request,
                             .statistics = solution.statistics};
   simulate_plans(*problem, std::move(solution), answer);
+  if (options.front && !answer.plans.empty()) {
+    constexpr double kSteps = 100;
+    placement::Front front =
+        placement::time_memory_front(problem->request, problem->request.devices.memory / kSteps, session.progress);
+    if (!front.complete) return session.fail({"stopped"});
+    for (placement::Ranked& ranked : front.plans) answer.front.push_back(simulated(*problem, std::move(ranked)));
+  }
   if (answer.plans.empty()) {
     answer.shortage = placement::explain(problem->request);
     session.exit_code = kInfeasible;

@@ -26,12 +26,14 @@ struct PlaceModelOptions {
   std::string zero = "auto";
   std::string recompute = "auto";
   std::string sequence_parallel = "auto";
+  std::string order = "auto";
   std::int64_t gradient_bits = 32;
   bool no_overlap = false;
   bool no_fuse = false;
   bool study = false;  // the problem of 2024
   bool exhaustive = false;
   std::size_t top = 1;
+  bool front = false;
   std::string plan_file;
   std::string trace_file;
   std::string report_file;

@@ -32,7 +32,7 @@ double torus(CollectiveKind kind, double bytes, const GroupLevel& level) {
     steps += static_cast<double>(side - 1);
   }
   const auto n = static_cast<double>(level.members);
-  return passes(kind) * ((n - 1) / n * bytes / (std::max(1.0, links) * level.bandwidth) + steps * level.latency);
+  return passes(kind) * ((n - 1) / n * bytes / (std::max(1.0, links) * level.ring_bandwidth) + steps * level.latency);
 }
 
 CollectiveCost flat(CollectiveKind kind, double bytes, std::int64_t n, double bandwidth, double latency) {
@@ -43,7 +43,7 @@ CollectiveCost flat(CollectiveKind kind, double bytes, std::int64_t n, double ba
 
 CollectiveCost on_one_level(CollectiveKind kind, double bytes, const GroupLevel& level) {
   if (!level.torus.empty()) return {torus(kind, bytes, level), "torus"};
-  return flat(kind, bytes, level.members, level.bandwidth, level.latency);
+  return flat(kind, bytes, level.members, level.ring_bandwidth, level.latency);
 }
 
 }  // namespace
@@ -63,8 +63,9 @@ CollectiveCost collective_cost(CollectiveKind kind, double bytes, std::span<cons
   double bandwidth = std::numeric_limits<double>::infinity();
   double latency = 0;
   for (const GroupLevel& level : levels) {
+    // A ring through all members of a block leaves it once, with the share of all of them.
+    bandwidth = std::min({bandwidth, level.bandwidth, level.ring_bandwidth * static_cast<double>(n)});
     n *= level.members;
-    bandwidth = std::min(bandwidth, level.bandwidth);
     latency = std::max(latency, level.latency);
   }
   const CollectiveCost whole = flat(kind, bytes, n, bandwidth, latency);

@@ -6,7 +6,8 @@
 //   hierarchical  reduce-scatter inside, the collective across on S/inner, all-gather inside
 //   torus         rings along every side at once, S shared out over them: 2·(n−1)/n·S/(links·B) + 2·Σ(side−1)·L, where
 //                 a side that wraps round gives two links and an open one gives one
-// A flat ring or tree over several levels runs at the slowest level's bandwidth and the largest latency.
+// A flat ring or tree over several levels runs at the slowest level's bandwidth and the largest latency. Where groups
+// crowd on one port (hardware/network.h), every algorithm does with what that leaves.
 #pragma once
 
 #include <span>

@@ -37,6 +37,18 @@ TEST(Collective, hierarchies_cross_the_slow_level_with_a_part) {
   EXPECT_DOUBLE_EQ(cost.seconds, 2 * inside + 2 * 7.0 / 8 * 1e9 / 25e9);
 }
 
+TEST(Collective, crowded_on_one_port_takes_as_many_times_longer) {
+  const Network network = *hardware::parse_network_file(
+      "levels:\n  - {size: 8, bandwidth: 300GB/s}\n  - {bandwidth: 12.5GB/s, ports: 4}\n");
+  const auto cost = [&](Group group) {
+    return collective_cost(CollectiveKind::kAllReduce, 8e9, hardware::spanned(network, group)).seconds;
+  };
+  // Four groups of two devices in each of 16 nodes: all they send leaves a node by one port of 25 GB/s.
+  EXPECT_NEAR(cost({32, 4}), 2 * 15.0 / 16 * 8e9 / (25e9 / 4) + 2 * 0.5 * 8e9 / 300e9, 1e-9);
+  EXPECT_NEAR(cost({32, 8}), 2 * 31.0 / 32 * 8e9 / 12.5e9, 1e-9) << "one device of a node: its share of all ports";
+  EXPECT_NEAR(cost({32, 1}), 2 * 3.0 / 4 * 1e9 / 12.5e9 + 2 * 7.0 / 8 * 8e9 / 300e9, 1e-9) << "whole nodes: all ports";
+}
+
 TEST(Collective, a_torus_uses_all_its_sides) {
   const double plane = seconds(CollectiveKind::kAllReduce, 1e9, "tpuv4-torus", {256, 1});
   const double line = seconds(CollectiveKind::kAllReduce, 1e9, "tpuv4-torus", {16, 1});

@@ -50,7 +50,8 @@ OperatorCosts::OperatorCosts(CostOptions options, Memo* memo) : options_(std::mo
         real(static_cast<int>(options_.gemm_model)), options_.fused_softmax ? 1.0 : 0.0})
     machine_.add(value);
   for (const hardware::NetworkLevel& level : options_.network.levels) {
-    for (const double value : {real(level.size), level.bandwidth, level.efficiency, level.latency}) machine_.add(value);
+    for (const double value : {real(level.size), level.bandwidth, level.efficiency, level.latency, real(level.ports)})
+      machine_.add(value);
     for (const std::int64_t side : level.torus) machine_.add(side);
   }
 }

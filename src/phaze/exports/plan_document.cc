@@ -114,7 +114,8 @@ hardware::Network read_network(Reader& root, std::optional<Error>& error) {
     hardware::NetworkLevel level{.size = read.whole("size", 0),
                                  .bandwidth = read.number("bandwidth"),
                                  .efficiency = read.number("efficiency"),
-                                 .latency = read.number("latency")};
+                                 .latency = read.number("latency"),
+                                 .ports = object.contains("ports") ? read.whole("ports", 0) : 0};
     for (const Json& side : read.list("torus"))
       level.torus.push_back(side.is_number_integer() ? side.get<std::int64_t>() : 0);
     network.levels.push_back(std::move(level));

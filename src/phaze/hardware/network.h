@@ -18,6 +18,9 @@ struct NetworkLevel {
   double efficiency = 1;                 // fraction of it that collectives reach
   double latency = 0;                    // seconds per step
   std::vector<std::int64_t> torus = {};  // sides; empty: a switch
+  // Ports through which a block of the level below reaches this one, shared by the block's devices; 0: not known, every
+  // device gets its share whatever the others do.
+  std::int64_t ports = 0;
 
   double achieved() const { return bandwidth * efficiency; }
   bool operator==(const NetworkLevel&) const = default;
@@ -42,9 +45,17 @@ struct Group {
 };
 
 // The part of a group that one level joins.
+//
+// Ports: a collective that has a whole block below uses all its ports, and one that has a single device there uses the
+// port next to it. One that has some of a block's devices, as the replicas of a stage do where tensor parallelism fills
+// half a node, runs as a ring that enters and leaves the block by one port; its sister groups on the block, of which it
+// knows nothing, take the same one. Then `ring_bandwidth` is that port's rate, divided over all devices of the block:
+// the block's share over the ports. Measured on nodes with four ports (docs/validation.md); messages between two
+// devices are not concerned.
 struct GroupLevel {
-  std::int64_t members = 1;  // at this level
-  double bandwidth = 0;      // achieved, per device
+  std::int64_t members = 1;   // at this level
+  double bandwidth = 0;       // achieved, per device
+  double ring_bandwidth = 0;  // of it, what a collective gets
   double latency = 0;
   std::vector<std::int64_t> torus = {};  // members along each side
   bool operator==(const GroupLevel&) const = default;

@@ -44,10 +44,10 @@ Status set_level(NetworkLevel& level, const std::string& key, const std::string&
     for (const std::int64_t side : *sides) level.size = saturating_multiply(level.size, side);
     return Done{};
   }
-  if (key == "size") {
-    const auto size = parse_count(text);
-    if (!size) return size.error();
-    level.size = *size;
+  if (key == "size" || key == "ports") {
+    const auto count = parse_count(text);
+    if (!count) return count.error();
+    (key == "size" ? level.size : level.ports) = *count;
     return Done{};
   }
   double* target = nullptr;
@@ -62,7 +62,7 @@ Status set_level(NetworkLevel& level, const std::string& key, const std::string&
     value = fraction(text);
     target = &level.efficiency;
   } else {
-    const std::vector<std::string> known = {"size", "torus", "bandwidth", "latency", "efficiency"};
+    const std::vector<std::string> known = {"size", "torus", "bandwidth", "latency", "efficiency", "ports"};
     return Error{"unknown key '" + key + "'", "", suggest(key, known)};
   }
   if (!value) return within("key '" + key + "'", value.error());

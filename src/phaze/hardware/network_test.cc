@@ -45,6 +45,20 @@ TEST(Network, a_group_is_divided_over_the_levels_it_spans) {
   EXPECT_DOUBLE_EQ(spanned(network, {3, 128})[0].bandwidth, 10e9);
 }
 
+TEST(Network, groups_that_have_part_of_a_node_share_one_port) {
+  const Network network = *parse_network_file(
+      "levels:\n  - {size: 8, bandwidth: 300GB/s}\n  - {bandwidth: 12.5GB/s, efficiency: 0.8, ports: 4}\n");
+  const auto outside = [&](std::int64_t size, std::int64_t stride) { return spanned(network, {size, stride}).back(); };
+  EXPECT_DOUBLE_EQ(outside(32, 8).ring_bandwidth, 10e9) << "one device of a node";
+  EXPECT_DOUBLE_EQ(outside(32, 1).ring_bandwidth, 10e9) << "all devices of a node";
+  EXPECT_DOUBLE_EQ(outside(32, 4).ring_bandwidth, 2.5e9) << "two of eight: four ports less three";
+  EXPECT_DOUBLE_EQ(outside(32, 2).ring_bandwidth, 2.5e9);
+  EXPECT_DOUBLE_EQ(outside(32, 4).bandwidth, 10e9) << "messages have theirs";
+  EXPECT_DOUBLE_EQ(outside(2, 4).ring_bandwidth, 300e9) << "inside a node there are no ports";
+  const Network unknown = *parse_inline_network("8x300GB/s,12.5GB/s");
+  EXPECT_DOUBLE_EQ(spanned(unknown, {32, 4}).back().ring_bandwidth, 12.5e9);
+}
+
 TEST(Network, a_group_on_a_torus_fills_its_sides_in_order) {
   const Network torus = *load_network("tpuv4-torus");
   EXPECT_EQ(spanned(torus, {64, 1})[0].torus, (std::vector<std::int64_t>{16, 4, 1}));
@@ -67,7 +81,7 @@ TEST(Network, bad_specifications_name_the_part_and_the_fix) {
   EXPECT_EQ(refused(parse_network_file("levels:\n  - size: 8\n")),
             "line 2: a level has no bandwidth (add bandwidth: 25GB/s)");
   EXPECT_EQ(refused(parse_network_file("levels:\n  - speed: 8\n")),
-            "line 2: unknown key 'speed' (known: size, torus, bandwidth, latency, efficiency)");
+            "line 2: unknown key 'speed' (known: size, torus, bandwidth, latency, efficiency, ports)");
   EXPECT_EQ(refused(parse_network_file("levels:\n  - {bandwidth: 1GB/s, efficiency: 2}\n")),
             "line 2: key 'efficiency': '2' is more than 1");
   EXPECT_EQ(refused(parse_network_file("name: x\n")), "the network has no levels");

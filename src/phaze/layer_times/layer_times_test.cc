@@ -116,6 +116,26 @@ TEST(Problem, widths_that_do_not_suit_the_model_are_left_out_unless_asked_for) {
   EXPECT_EQ(refused.error().place, "--tensor-parallel");
 }
 
+TEST(Problem, leaving_out_which_part_is_communication_changes_no_time) {
+  PlanOptions options{.widths = {1, 2, 4}, .microbatches = {1, 2}, .global_batch = 8};
+  const auto with = problem_of("megatron-22b", 8, options).request.tables;
+  options.communication = false;
+  auto without = problem_of("megatron-22b", 8, options).request.tables;
+  ASSERT_EQ(with.size(), without.size());
+  double communication = 0;
+  for (std::size_t t = 0; t < with.size(); ++t) {
+    EXPECT_EQ(with[t].tensor_parallel, without[t].tensor_parallel) << "tables keep the order of their graphs";
+    EXPECT_EQ(with[t].microbatch, without[t].microbatch);
+    for (std::size_t kind = 0; kind < with[t].kinds.size(); ++kind) {
+      EXPECT_EQ(with[t].kinds[kind].forward.seconds, without[t].kinds[kind].forward.seconds);
+      EXPECT_EQ(with[t].kinds[kind].backward.seconds, without[t].kinds[kind].backward.seconds);
+      EXPECT_EQ(without[t].kinds[kind].forward.communication, 0);
+      communication += with[t].kinds[kind].forward.communication;
+    }
+  }
+  EXPECT_GT(communication, 0);
+}
+
 TEST(Problem, sequence_parallelism_is_tried_where_the_width_is_searched) {
   const auto count = [](const PlanOptions& options) {
     std::array<int, 2> tables{};

@@ -1,7 +1,9 @@
 #include "phaze/layer_times/request.h"
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
+#include <thread>
 
 #include "phaze/cost/op_cost.h"
 #include "phaze/layer_times/layer_times.h"
@@ -32,6 +34,23 @@ std::int64_t widest(std::int64_t devices, const hardware::Network& network) {
   const hardware::NetworkLevel& inner = network.levels.front();
   const std::int64_t block = inner.size == 0 ? kMostWidth : std::min(inner.size, kMostWidth);
   return std::min(block, devices);
+}
+
+// Graphs are handed out one by one to as many threads as there are cores: schedules of large layers take long, and a
+// table depends on nothing but its graph.
+std::vector<placement::LayerTable> priced(const std::vector<workload::LayerGraph>& graphs,
+                                          const cost::OperatorCosts& costs, const TableOptions& options) {
+  std::vector<placement::LayerTable> tables(graphs.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < graphs.size(); i = next++) tables[i] = layer_table(graphs[i], costs, options);
+  };
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  std::vector<std::jthread> others;
+  for (std::size_t i = 1; i < std::min(cores, graphs.size()); ++i) others.emplace_back(work);
+  work();
+  others.clear();  // joins them
+  return tables;
 }
 
 }  // namespace
@@ -102,7 +121,8 @@ TableOptions table_options(const Workload& workload) {
   const bool study = workload.options.profile == Profile::kPhaze2024;
   return {
       .accumulation_bytes = accumulation_bytes(workload.training.states),
-      .schedule = {.model = study ? layer_schedule::ScheduleModel::kPhaze : layer_schedule::ScheduleModel::kMoldable}};
+      .schedule = {.model = study ? layer_schedule::ScheduleModel::kPhaze : layer_schedule::ScheduleModel::kMoldable},
+      .communication = workload.options.communication};
 }
 
 placement::Request empty_request(const Workload& workload, const hardware::Cluster& cluster) {
@@ -128,8 +148,7 @@ Result<PlanProblem> make_problem(const std::string& model, const hardware::Clust
                       .flops_per_sample = loaded->flops_per_sample,
                       .config = loaded->config,
                       .warnings = loaded->warnings};
-  for (const workload::LayerGraph& graph : loaded->graphs)
-    problem.request.tables.push_back(layer_table(graph, costs, table_options(*loaded)));
+  problem.request.tables = priced(loaded->graphs, costs, table_options(*loaded));
   if (const Status valid = placement::validate(problem.request); !valid) return valid.error();
   return problem;
 }

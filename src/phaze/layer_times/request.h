@@ -42,6 +42,7 @@ struct PlanOptions {
   bool narrow_gradients = false;  // 16-bit gradients beside mixed-precision Adam
   std::int64_t global_batch = 1;
   bool overlap_gradients = true;
+  bool communication = true;  // find out which part of a layer's time is communication, for people to see
   placement::Freedom freedom;
   schedule::Engine solver = schedule::Engine::kExact;  // of layer schedules, in a search
 };

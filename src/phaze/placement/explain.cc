@@ -1,12 +1,22 @@
-// Why nothing fits. The least memory and the fewest devices that would do are found with the solver itself: with less
-// memory or fewer devices it finds no plan, with these it does.
+// Why nothing fits, and what would.
+//
+// Whether a family of strategies (table, pipeline, interleaving) fits asks for nothing but memory, and there more
+// replicas never hurt: shares of the states are smaller and microbatches in flight no more. So a family is judged by
+// the most replicas it may have. Orders of devices need the same memory; of the ZeRO levels, each of 0 to 2 needs no
+// more than the one before it, so the highest of them and level 3, which gathers parameters, stand for all.
+//
+// The least memory over all families: one after another is asked whether it fits into less than the least so far, and
+// only where it does, how much less is found by halving. The fewest devices likewise, halving over replicas.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
+#include "phaze/placement/partition.h"
 #include "phaze/placement/solve.h"
+#include "phaze/placement/stage_costs.h"
+#include "phaze/placement/strategies.h"
+#include "phaze/placement/table_sums.h"
 
 namespace phaze::placement {
 namespace {
@@ -15,7 +25,11 @@ constexpr std::int64_t kMostDevices = std::int64_t{1} << 20;
 
 class Explainer {
  public:
-  explicit Explainer(const Request& request) : request_(request) {}
+  explicit Explainer(const Request& request) : request_(request), zero_(request.freedom.zero) {
+    if (zero_.empty()) zero_ = {0, 1, 2, 3};
+    sums_.reserve(request_.tables.size());
+    for (const LayerTable& table : request_.tables) sums_.emplace_back(table);
+  }
 
   Shortage run() {
     Shortage shortage;
@@ -25,7 +39,7 @@ class Explainer {
                                     request_.devices.count, devices);
       return shortage;
     }
-    if (!fits(kPlenty, request_.devices.count)) {
+    if (!shape_exists()) {
       shortage.reason = "no plan has the shape asked for: " + shape();
       return shortage;
     }
@@ -43,16 +57,36 @@ class Explainer {
   }
 
  private:
-  static constexpr double kPlenty = 1e30;
+  static constexpr double kPlenty = 1e30;  // bytes
 
-  bool fits(double memory, std::int64_t devices) const {
-    const std::int64_t capacity = request_.devices.network.capacity();
-    if (capacity > 0 && devices > capacity) return false;
-    Request other = request_;
-    other.devices.memory = memory;
-    other.devices.count = devices;
-    NoProgress silent;
-    return !solve(other, {.keep = 1, .any = true}, silent).plans.empty();
+  bool shape_exists() const {
+    const Strategies strategies(request_);
+    Replicas replicas;
+    return std::ranges::any_of(strategies.families(), [&](const Family& family) {
+      return strategies.group(family, strategies.most_replicas(family), replicas);
+    });
+  }
+
+  // Whether the family has a plan with so many replicas that fits into `limited.devices.memory`.
+  bool fits(const Request& limited, const Family& family, std::int64_t replicas) const {
+    const std::vector<Stage> given = given_stages(request_, family.table, family.pipeline, family.interleave);
+    int highest = -1;  // below 3
+    for (const int level : zero_)
+      if (level < 3) highest = std::max(highest, level);
+    for (const int level : zero_) {
+      // Alone, a replica has nobody to share with.
+      if (replicas == 1 ? level != zero_.front() : level < highest) continue;
+      const StageCosts costs(limited, sums_[family.table],
+                             {.table = family.table,
+                              .pipeline = family.pipeline,
+                              .data_parallel = replicas,
+                              .interleave = family.interleave,
+                              .zero = level});
+      if (given.empty() ? can_be_cut(costs)
+                        : interleaved_partition(costs, given, family.interleave, kNever).has_value())
+        return true;
+    }
+    return false;
   }
 
   std::int64_t least_devices_whatever_memory() const {
@@ -79,30 +113,61 @@ class Explainer {
   }
 
   double least_memory() const {
-    double low = request_.devices.memory, high = std::max(1.0, low);
-    while (!fits(high, request_.devices.count)) high *= 2;
-    for (int step = 0; step < 60 && high - low > std::max(1.0, high * 1e-12); ++step) {
-      const double middle = low + (high - low) / 2;
-      (fits(middle, request_.devices.count) ? high : low) = middle;
+    const Strategies strategies(request_);
+    Request limited = request_;
+    const auto fits_into = [&](double memory, const Family& family, std::int64_t replicas) {
+      limited.devices.memory = memory;
+      return fits(limited, family, replicas);
+    };
+    double least = kNever;
+    Replicas group;
+    for (const Family& family : strategies.families()) {
+      if (!strategies.group(family, strategies.most_replicas(family), group)) continue;
+      double low = request_.devices.memory, high = least - 1;
+      if (least == kNever) {
+        high = std::max(1.0, low);
+        while (high < kPlenty && !fits_into(high, family, group.most)) high *= 2;
+        if (high >= kPlenty) continue;
+      } else if (!(high > low) || !fits_into(high, family, group.most)) {
+        continue;
+      }
+      for (int step = 0; step < 60 && high - low > std::max(1.0, high * 1e-12); ++step) {
+        const double middle = low + (high - low) / 2;
+        (fits_into(middle, family, group.most) ? high : low) = middle;
+      }
+      least = high;
     }
-    return std::ceil(high);
+    return std::ceil(least);
   }
 
-  // 0 where no number up to kMostDevices helps. More devices never hurt, so the fewest are found by halving.
+  // 0 where no number up to kMostDevices helps.
   std::int64_t fewest_devices() const {
-    if (request_.freedom.pipeline > 0 && request_.freedom.data_parallel > 0) return 0;
-    std::int64_t high = 2 * request_.devices.count;
-    while (high <= kMostDevices && !fits(request_.devices.memory, high)) high *= 2;
-    if (high > kMostDevices) return 0;
-    std::int64_t low = high / 2;
-    while (high - low > 1) {
-      const std::int64_t middle = low + (high - low) / 2;
-      (fits(request_.devices.memory, middle) ? high : low) = middle;
+    Request many = request_;
+    const std::int64_t capacity = request_.devices.network.capacity();
+    many.devices.count = capacity > 0 ? std::min(capacity, kMostDevices) : kMostDevices;
+    const Strategies strategies(many);
+    std::int64_t fewest = many.devices.count + 1;
+    for (const Family& family : strategies.families()) {
+      const std::int64_t each = family.pipeline * request_.tables[family.table].tensor_parallel;
+      Replicas group;
+      const auto fit = [&](std::int64_t replicas) {
+        return strategies.group(family, replicas, group) && fits(many, family, group.most);
+      };
+      std::int64_t low = request_.devices.count / each;  // what the devices given allow does not fit
+      std::int64_t high = std::min((fewest - 1) / each, strategies.most_replicas(family));
+      if (high <= low || !fit(high)) continue;
+      while (high - low > 1) {
+        const std::int64_t middle = low + (high - low) / 2;
+        (fit(middle) ? high : low) = middle;
+      }
+      fewest = high * each;
     }
-    return high;
+    return fewest > many.devices.count ? 0 : fewest;
   }
 
   const Request& request_;
+  std::vector<int> zero_;
+  std::vector<TableSums> sums_;
 };
 
 }  // namespace

@@ -249,6 +249,43 @@ std::optional<Partition> best_partition(const StageCosts& costs, double below) {
 
 bool fits(const StageCosts& costs) { return Search(costs, kNever).fits(); }
 
+bool can_be_cut(const StageCosts& costs) {
+  if (!fits(costs)) return false;
+  const std::size_t n = costs.layers();
+  const std::int64_t p = costs.pipeline();
+  // By start: the nearest node behind it at which the last k − 1 stages can start; n + 1 where there is none.
+  std::vector<std::size_t> nearest(n + 1, n), next(n + 1);
+  for (std::int64_t k = 1; k <= p; ++k) {
+    std::size_t found = n + 1;
+    for (std::size_t i = n; i-- > 0;) {
+      next[i + 1] = found;
+      const std::size_t end = nearest[i];
+      if (end <= n && (k == p) == (i == 0) && costs.stage(i, end, k).load < kNever) found = i;
+    }
+    next[0] = found;
+    if (k == p) return found == 0;
+    // next[i + 1] is the nearest start above i; shift so that it is asked for by i itself.
+    for (std::size_t i = 0; i < n; ++i) nearest[i] = next[i + 1];
+    nearest[n] = n + 1;
+  }
+  return false;
+}
+
+std::vector<Stage> given_stages(const Request& request, std::size_t table, std::int64_t pipeline,
+                                std::int64_t interleave) {
+  const LayerTable& layers = request.tables[table];
+  if (request.freedom.cuts.empty())
+    return interleave > 1 ? interleaved_stages(layers, pipeline, interleave) : std::vector<Stage>{};
+  std::vector<Stage> stages;
+  std::size_t begin = 0;
+  for (const std::size_t cut : request.freedom.cuts) {
+    stages.push_back({.chunks = {{begin, cut}}});
+    begin = cut;
+  }
+  stages.push_back({.chunks = {{begin, layers.size()}}});
+  return stages;
+}
+
 namespace {
 
 // With a first stage that ends at `begin`, a batch takes at least (m − 1)·max L + max(Z_1, Z_2), Z_1 of the first stage

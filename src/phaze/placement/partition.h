@@ -43,8 +43,17 @@ std::optional<Partition> best_partition(const StageCosts& costs, double below);
 // nothing. For one stage that is the time itself. Infinite where it is at least `below`.
 double partition_bound(const StageCosts& costs, double below);
 
-// Whether any partition fits the memory.
+// False where no partition fits the memory; a quick look that may miss one in which a stage would have to stay empty.
 bool fits(const StageCosts& costs);
+
+// Whether any partition fits the memory. A stage that fits still does without its last layers, so of the ends that the
+// stages behind it allow, the nearest decides.
+bool can_be_cut(const StageCosts& costs);
+
+// Where a pipeline leaves no choice of cuts, because they are asked for or it is interleaved: its stages. Empty where
+// they are to be found.
+std::vector<Stage> given_stages(const Request& request, std::size_t table, std::int64_t pipeline,
+                                std::int64_t interleave);
 
 // From the first to the last layer whose kind stands at several places of the chain.
 Range repeated_layers(const LayerTable& table);

@@ -16,6 +16,7 @@
 // than the first, that the loads in front of it are its head start.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -24,6 +25,7 @@
 namespace phaze::placement {
 
 enum class Order : std::uint8_t { kDataInside, kPipelineInside };
+inline constexpr std::array<Order, 2> kOrders = {Order::kDataInside, Order::kPipelineInside};
 
 struct Strategy {
   std::size_t table = 0;  // of the request: width, microbatch, sequence parallelism

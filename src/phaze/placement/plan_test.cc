@@ -178,8 +178,8 @@ TEST(Plan, early_stages_recompute_more_than_late_ones) {
 }
 
 TEST(Plan, what_is_said_to_suffice_does_and_less_does_not) {
-  int explained = 0;
-  for (std::uint64_t seed = 4000; seed < 4150; ++seed) {
+  int explained = 0, with_devices = 0, without = 0;
+  for (std::uint64_t seed = 4000; seed < 4300; ++seed) {
     std::mt19937_64 random(seed);
     Request request = random_request(random, {});
     request.devices.memory /= 10;
@@ -193,8 +193,22 @@ TEST(Plan, what_is_said_to_suffice_does_and_less_does_not) {
     EXPECT_GE(best_time(enough), 0) << "seed " << seed;
     enough.devices.memory = shortage.sufficient_memory - 2;
     EXPECT_LT(best_time(enough), 0) << "seed " << seed;
+    enough = request;
+    if (shortage.sufficient_devices > 0) {
+      ++with_devices;
+      enough.devices.count = shortage.sufficient_devices;
+      EXPECT_GE(best_time(enough), 0) << "seed " << seed;
+      enough.devices.count = shortage.sufficient_devices - 1;
+      EXPECT_LT(best_time(enough), 0) << "seed " << seed;
+    } else {
+      ++without;
+      enough.devices.count = 500;  // more than the largest plan of such a request takes
+      EXPECT_LT(best_time(enough), 0) << "seed " << seed;
+    }
   }
-  EXPECT_GT(explained, 20);
+  EXPECT_GT(explained, 40);
+  EXPECT_GT(with_devices, 10);
+  EXPECT_GT(without, 10);
 }
 
 TEST(Checker, parts_of_the_time_add_up_to_it) {

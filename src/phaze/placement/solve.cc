@@ -30,27 +30,20 @@ double peak_memory(const StageCosts& costs, const std::vector<Stage>& stages) {
   return peak;
 }
 
-// One stage between each cut and the next.
-std::vector<Stage> stages_between(const std::vector<std::size_t>& cuts, std::size_t layers) {
-  std::vector<Stage> stages;
-  stages.reserve(cuts.size() + 1);
-  std::size_t begin = 0;
-  for (const std::size_t cut : cuts) {
-    stages.push_back({.chunks = {{begin, cut}}});
-    begin = cut;
-  }
-  stages.push_back({.chunks = {{begin, layers}}});
-  return stages;
-}
-
 // Sums that are added up in another order differ in their last digits.
 constexpr double kTie = 1 + 1e-9;
 
 class Solver {
  public:
   Solver(const Request& request, const Options& options, Progress& progress)
-      : request_(request), options_(options), progress_(progress), strategies_(request), zero_(request.freedom.zero) {
+      : request_(request),
+        options_(options),
+        progress_(progress),
+        strategies_(request),
+        zero_(request.freedom.zero),
+        orders_(request.freedom.orders) {
     if (zero_.empty()) zero_ = {0, 1, 2, 3};
+    if (orders_.empty()) orders_.assign(kOrders.begin(), kOrders.end());
     if (!request.freedom.recompute.empty()) policy_ = index(std::ranges::min(request.freedom.recompute));
     sums_.reserve(request.tables.size());
     for (const LayerTable& table : request.tables) sums_.emplace_back(table);
@@ -86,8 +79,6 @@ class Solver {
   void next_group(std::size_t family, std::int64_t limit);
   void divide(Entry entry);
   double work_bound(const Family& family, std::int64_t microbatches) const;
-  // Where a family leaves no choice of cuts: its stages. Empty where they are to be found.
-  std::vector<Stage> given_stages(const Family& family) const;
   double group_bound(const Entry& entry) const;
   template <typename Visit>
   void for_each_sharing(const Entry& entry, const Visit& visit) const;
@@ -100,18 +91,12 @@ class Solver {
   Strategies strategies_;
   std::vector<TableSums> sums_;
   std::vector<int> zero_;
+  std::vector<Order> orders_;
   std::size_t policy_ = 0;
   std::vector<Entry> queue_;  // a heap
   std::vector<Found> best_;   // ascending
   std::int64_t solved_ = 0;
 };
-
-std::vector<Stage> Solver::given_stages(const Family& family) const {
-  const LayerTable& table = request_.tables[family.table];
-  if (!request_.freedom.cuts.empty()) return stages_between(request_.freedom.cuts, table.size());
-  if (family.interleave > 1) return interleaved_stages(table, family.pipeline, family.interleave);
-  return {};
-}
 
 // From work alone: all stages equal and nothing else to wait for.
 double Solver::work_bound(const Family& family, std::int64_t microbatches) const {
@@ -140,8 +125,9 @@ void Solver::for_each_sharing(const Entry& entry, const Visit& visit) const {
     // Alone, a replica has nobody to share with.
     if (zero > 0 && strategy.data_parallel == 1 && zero != zero_.front()) continue;
     strategy.zero = zero;
-    for (const Order order : {Order::kDataInside, Order::kPipelineInside}) {
-      if (order == Order::kPipelineInside && (strategy.data_parallel == 1 || !strategies_.order_matters(of))) continue;
+    for (const Order order : orders_) {
+      // Where all orders are alike, the first stands for them.
+      if (order != orders_.front() && (strategy.data_parallel == 1 || !strategies_.order_matters(of))) continue;
       strategy.order = order;
       visit(strategy, StageCosts(request_, sums_[of.table], strategy, entry.replicas.fewest));
     }
@@ -151,7 +137,7 @@ void Solver::for_each_sharing(const Entry& entry, const Visit& visit) const {
 double Solver::group_bound(const Entry& entry) const {
   const Family& of = family(entry);
   double least = worst();
-  const std::vector<Stage> given = given_stages(of);
+  const std::vector<Stage> given = given_stages(request_, of.table, of.pipeline, of.interleave);
   for_each_sharing(entry, [&](const Strategy&, const StageCosts& costs) {
     if (given.empty()) {
       const double bound = partition_bound(costs, least);
@@ -187,7 +173,7 @@ void Solver::settle(Entry entry) {
     below = std::min(worst(), std::max(entry.bound, next) * kFurther);
   }
   if (!entry.tried) ++solved_;
-  const std::vector<Stage> given = given_stages(of);
+  const std::vector<Stage> given = given_stages(request_, of.table, of.pipeline, of.interleave);
   std::optional<Found> best;
   for_each_sharing(entry, [&](const Strategy& strategy, const StageCosts& costs) {
     const double limit = best ? std::min(below, best->seconds * kTie) : below;

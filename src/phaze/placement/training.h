@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "phaze/hardware/network.h"
-#include "phaze/placement/layers.h"
+#include "phaze/placement/plan.h"
 
 namespace phaze::placement {
 
@@ -46,6 +46,7 @@ struct Freedom {
   std::vector<std::int64_t> interleave = {};  // tried: these, or 1, 2, 3, ...
   std::vector<int> zero = {};                 // of 0 to 3
   std::vector<Recompute> recompute = {};      // policies that a stage may choose from
+  std::vector<Order> orders = {};             // how devices are numbered
   bool operator==(const Freedom&) const = default;
 };
 

@@ -131,7 +131,8 @@ Json circumstances_json(const PlanAnswer& answer, const Plan& plan) {
                       {"bandwidth", level.bandwidth},
                       {"efficiency", level.efficiency},
                       {"latency", level.latency},
-                      {"torus", level.torus}});
+                      {"torus", level.torus},
+                      {"ports", level.ports}});
   Json config = answer.model_config.empty() ? Json() : Json::parse(answer.model_config, nullptr, false);
   const placement::StateBytes& states = request.training.states;
   return {
@@ -236,6 +237,15 @@ std::string runners_up_text(const PlanAnswer& answer, std::size_t top) {
   return table.to_string() + "* no other of these is both as fast and as small\n";
 }
 
+std::string front_text(const PlanAnswer& answer) {
+  using Align = Table::Align;
+  Table table({{"time", Align::kRight}, {"simulated", Align::kRight}, {"memory", Align::kRight}, {"strategy"}});
+  for (const SimulatedPlan& plan : answer.front)
+    table.row({readable_seconds(plan.evaluation.time_per_batch), readable_seconds(plan.run.seconds),
+               readable_bytes(plan.evaluation.peak_memory()), strategy_text(answer, plan.plan)});
+  return "time against memory: none that fits is faster\n" + table.to_string();
+}
+
 placement::phaze2024::Solution study_solution(const PlanAnswer& answer) {
   return {.termination = placement::phaze2024::Termination::kOptimal,
           .plan = answer.study->plan,
@@ -286,6 +296,10 @@ std::string plan_json(const PlanAnswer& answer, std::size_t top) {
         json["plans"].push_back(std::move(one));
       }
     }
+    if (!answer.front.empty()) {
+      json["front"] = Json::array();
+      for (const SimulatedPlan& plan : answer.front) json["front"].push_back(strategy_json(answer, plan));
+    }
   }
   json["strategies"] = answer.statistics.strategies;
   json["strategies_solved"] = answer.statistics.solved;
@@ -310,6 +324,7 @@ std::string plan_text(const PlanAnswer& answer, std::size_t top) {
                   devices_used(answer, best.plan), answer.request->devices.count, order_name(best.plan.strategy.order));
   out += breakdown_text(best.evaluation.breakdown, seconds) + "\n\n" + stages_text(best);
   if (top > 1) out += "\n" + runners_up_text(answer, top);
+  if (!answer.front.empty()) out += "\n" + front_text(answer);
   out += fmt::format("\n{} strategies: {} solved, {} ruled out by their bounds\n", answer.statistics.strategies,
                      answer.statistics.solved, answer.statistics.strategies - answer.statistics.solved);
   return out;

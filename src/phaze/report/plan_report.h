@@ -32,6 +32,7 @@ struct PlanAnswer {
   bool flash_attention = false;
   const placement::Request* request = nullptr;
   std::vector<SimulatedPlan> plans;             // the answer first
+  std::vector<SimulatedPlan> front;             // of time against memory, the fastest first; empty: not asked for
   std::optional<layer_times::StudyPlan> study;  // or the one of the 2024 problem
   placement::Statistics statistics;
   std::optional<placement::Shortage> shortage;  // without a plan

@@ -24,7 +24,7 @@ class Enumeration {
         }
       }
     }
-    BruteForce result{.times = std::move(times_)};
+    BruteForce result{.times = std::move(times_), .points = std::move(points_)};
     if (!result.times.empty()) result.best = std::ranges::min(result.times);
     return result;
   }
@@ -36,7 +36,9 @@ class Enumeration {
     for (how_.zero = 0; how_.zero <= 3; ++how_.zero) {
       const auto& allowed = request_.freedom.zero;
       if (!allowed.empty() && std::ranges::find(allowed, how_.zero) == allowed.end()) continue;
-      for (const Order order : {Order::kDataInside, Order::kPipelineInside}) {
+      for (const Order order : kOrders) {
+        const auto& orders = request_.freedom.orders;
+        if (!orders.empty() && std::ranges::find(orders, order) == orders.end()) continue;
         how_.order = order;
         Plan plan{how_, std::vector<Stage>(static_cast<std::size_t>(how_.pipeline))};
         if (how_.interleave == 1)
@@ -92,6 +94,7 @@ class Enumeration {
     if (stage == plan.stages.size()) {
       const Evaluation evaluation = evaluate(request_, plan);
       if (!evaluation.violations.empty()) return;
+      points_.push_back({evaluation.time_per_batch, evaluation.peak_memory()});
       if (best_ < 0 || evaluation.time_per_batch < best_) best_ = evaluation.time_per_batch;
       return;
     }
@@ -107,6 +110,7 @@ class Enumeration {
   Strategy how_;
   double best_ = -1;
   std::vector<double> times_;
+  std::vector<BruteForce::Point> points_;
 };
 
 }  // namespace

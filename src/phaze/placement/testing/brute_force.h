@@ -12,6 +12,11 @@ struct BruteForce {
   // policies; only those with a plan that can be run.
   std::vector<double> times;
   double best = -1;  // -1: nothing fits
+  struct Point {
+    double seconds = 0;
+    double bytes = 0;  // on the device that needs most
+  };
+  std::vector<Point> points;  // of every plan that can be run
 };
 
 BruteForce brute_force(const Request& request);

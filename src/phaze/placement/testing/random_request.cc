@@ -32,6 +32,7 @@ class Maker {
     if (whole(0, 3) == 0) request.freedom.zero = {static_cast<int>(whole(0, 3))};
     if (whole(0, 5) == 0) request.freedom.pipeline = whole(1, 3);
     if (whole(0, 5) == 0) request.freedom.data_parallel = whole(1, 3);
+    if (whole(0, 3) == 0) request.freedom.orders = {kOrders[static_cast<std::size_t>(whole(0, 1))]};
     return request;
   }
 
@@ -51,6 +52,7 @@ class Maker {
     hardware::Network network;
     if (coin()) network.levels.push_back({.size = coin() ? 2 : 4, .bandwidth = real(10, 100), .latency = real(0, 0.1)});
     network.levels.push_back({.bandwidth = real(1, 30), .latency = real(0, 0.3)});
+    if (coin()) network.levels.back().ports = whole(1, 3);
     return network;
   }
 

@@ -470,6 +470,7 @@ Search::Search(const Problem& problem, const Options& options) : state_(std::mak
 Search::~Search() = default;
 
 Result<Outcome> Search::run(const std::vector<std::size_t>& models, Progress& progress) {
+  if (state_->options.limit == Limit::kEachRun) state_->started = Clock::now();
   return Run(*state_, models, progress).run();
 }
 

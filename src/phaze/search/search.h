@@ -61,11 +61,18 @@ bool needs_sunstone(const Problem& problem);
 
 class Ledger;
 
+// What a limit of seconds holds for.
+enum class Limit : std::uint8_t {
+  kAllRuns,  // of a search together, from the moment it is made
+  kEachRun,
+};
+
 struct Options {
   unsigned threads = 0;     // 0: all cores
   bool exhaustive = false;  // evaluate all chips whatever their bounds: the same answer
   std::size_t keep = 1;     // the best so many chips, proven; of a Pareto front all are kept
   double seconds = std::numeric_limits<double>::infinity();
+  Limit limit = Limit::kAllRuns;
   Ledger* ledger = nullptr;  // keeps what is found, and knows what was found before; must outlive the search
   std::function<std::unique_ptr<Executor>(Work)> executor = {};  // who does the work; empty: threads
 };

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <random>
+#include <thread>
 
 #include "phaze/hardware/design_space.h"
 #include "phaze/search/ledger.h"
@@ -286,6 +288,18 @@ TEST(Search, the_integer_program_finds_what_the_exact_solver_finds) {
   // The exact side is proven, and the tolerances of the integer program leave it a few millionths.
   EXPECT_TRUE(exact.optimal) << exact.gap;
   EXPECT_LE(ilp.gap, 1e-5);
+}
+
+TEST(Search, a_limit_for_each_run_begins_anew_with_each) {
+  const Problem problem = random_problem(4, 2, 2);
+  NoProgress silent;
+  Search together(problem, {.threads = 1, .seconds = 2});
+  Search each(problem, {.threads = 1, .seconds = 2, .limit = Limit::kEachRun});
+  ASSERT_FALSE(together.run({0}, silent)->stopped);
+  ASSERT_FALSE(each.run({0}, silent)->stopped);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2100));
+  EXPECT_TRUE(together.run({1}, silent)->stopped);
+  EXPECT_FALSE(each.run({1}, silent)->stopped);
 }
 
 TEST(Search, out_of_time_it_states_the_gap) {

@@ -150,6 +150,10 @@ class Checker {
 
   double shown(double communication, double behind, double layers) const {
     if (!request_.training.overlap_gradients) return communication;
+    // With least times, a second of a pass must not hide more than the 1/v second that it adds to an interleaved ramp.
+    if (request_.training.least_times)
+      return communication / layers + std::max(0.0, communication - behind) *
+                                          std::min((layers - 1) / layers, 1 / static_cast<double>(how_.interleave));
     return std::max(communication / layers, communication - behind * (layers - 1) / layers);
   }
 

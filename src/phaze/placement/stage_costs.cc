@@ -195,8 +195,15 @@ StageCosts::Ending StageCosts::ending(std::span<const Range> chunks) const {
   }
   const OncePerBatch once = once_per_batch(chunks);
   // Layer by layer, beside a pass over the layers: the part of one layer always shows.
+  //
+  // In an interleaved pipeline a pass that takes one second more may add less to the time of a batch than it hides: 1/v
+  // second in the ramp, where the stage is not the slowest. So the time for least times of layers is no least time.
+  // With a slope of 1/v instead, what a longer pass adds always makes up for what it hides, and nothing shows more than
+  // before: the least over all longer passes, that is where communication is hidden as far as it can be.
+  const double slope = std::min(1 - 1 / once.layers, 1 / real(strategy_.interleave));
   const auto shown = [&](double seconds, double beside) {
     if (!request_->training.overlap_gradients) return seconds;
+    if (request_->training.least_times) return seconds / once.layers + slope * std::max(0.0, seconds - beside);
     return std::max(seconds / once.layers, seconds - (1 - 1 / once.layers) * beside);
   };
   return {.gradient_sync = shown(once.reduce, backward),

@@ -204,28 +204,37 @@ void ChipSearch::end() {
   queue_ = {};
 }
 
-// Seconds of the best placement if less than `below`, infinite otherwise; `found`, if given, learns what it is.
-double ChipSearch::place(placement::LayerTable table, double below, Evaluation* found) const {
+// Seconds of the best placement if less than `below`, infinite otherwise; `found` learns what it is.
+double ChipSearch::place(placement::LayerTable table, double below, Evaluation& found) const {
   placement::Request request = layer_times::empty_request(profile_->workload(), *cluster_);
   request.tables.push_back(std::move(table));
+  return place(std::move(request), below, found);
+}
+
+// Seconds that no placement of layers with these times or longer ones falls below, if less than `below`.
+double ChipSearch::place_least(placement::LayerTable least_times, double below) const {
+  placement::Request request = layer_times::empty_request(profile_->workload(), *cluster_);
+  request.tables.push_back(std::move(least_times));
+  request.training.least_times = true;
+  Evaluation ignored;
+  return place(std::move(request), below, ignored) * kRounding;
+}
+
+double ChipSearch::place(placement::Request request, double below, Evaluation& found) const {
   if (profile_->study()) {
     const auto plan = layer_times::best_study_plan(request, below);
     if (!plan) return kNever;
-    if (found != nullptr) {
-      found->strategy = {.pipeline = static_cast<std::int64_t>(plan->plan.stages.size()),
-                         .data_parallel = plan->plan.data_parallel};
-      found->peak_memory = plan->peak_memory();
-    }
+    found.strategy = {.pipeline = static_cast<std::int64_t>(plan->plan.stages.size()),
+                      .data_parallel = plan->plan.data_parallel};
+    found.peak_memory = plan->peak_memory();
     return plan->seconds();
   }
   NoProgress silent;
   const placement::Solution solution = placement::solve(request, {.keep = 1, .below = below}, silent);
   if (solution.plans.empty()) return kNever;
   const placement::Ranked& best = solution.plans.front();
-  if (found != nullptr) {
-    found->strategy = best.plan.strategy;
-    found->peak_memory = best.evaluation.peak_memory();
-  }
+  found.strategy = best.plan.strategy;
+  found.peak_memory = best.evaluation.peak_memory();
   return best.evaluation.time_per_batch;
 }
 
@@ -243,12 +252,12 @@ bool ChipSearch::raise(const Entry& entry, double best, double enough) {
   const Rates rates = profile_->rates(cluster_->chip);
   if (entry.level == Level::kRoofline) {
     const double seconds = rooflines_->placed(
-        c, horizon, [&](double below) { return place(profile_->least_table(c, rates, nullptr), below) * kRounding; });
+        c, horizon, [&](double below) { return place_least(profile_->least_table(c, rates, nullptr), below); });
     return put_back(entry, Level::kPlaced, seconds, horizon, limit);
   }
   const cost::OperatorCosts operator_costs = costs();
   if (entry.level == Level::kPlaced) {
-    const double seconds = place(profile_->least_table(c, rates, &operator_costs), horizon) * kRounding;
+    const double seconds = place_least(profile_->least_table(c, rates, &operator_costs), horizon);
     return put_back(entry, Level::kOperators, seconds, horizon, limit);
   }
   layer_times::TableOptions options = profile_->table_options();
@@ -258,7 +267,7 @@ bool ChipSearch::raise(const Entry& entry, double best, double enough) {
   options.engine = schedule::Engine::kExact;  // simple bounds need no solver
   layer_times::LayerPricer::Tables tables = profile_->pricer(c).price(operator_costs, options);
   if (tables.lower_bounds.nodes.empty()) return settle(c, std::move(tables), best, limit);
-  return put_back(entry, Level::kBounds, place(std::move(tables.lower_bounds), limit) * kRounding, limit, limit);
+  return put_back(entry, Level::kBounds, place_least(std::move(tables.lower_bounds), limit), limit, limit);
 }
 
 // With its bound at a higher level; or at its own, where it reached the horizon.
@@ -275,12 +284,12 @@ bool ChipSearch::settle(std::size_t configuration, layer_times::LayerPricer::Tab
   const bool proven = tables.lower_bounds.nodes.empty();
   if (!proven) {
     // The bound of a schedule that is not proven is what counts; the plan is then wanted even if it is slow.
-    const double least = place(std::move(tables.lower_bounds), limit);
+    const double least = place_least(std::move(tables.lower_bounds), limit);
     if (least == kNever) return false;
-    least_best_ = std::min(least_best_, least * kRounding);
+    least_best_ = std::min(least_best_, least);
   }
   Evaluation found{.configuration = configuration};
-  const double seconds = place(std::move(tables.times), proven ? limit : best, &found);
+  const double seconds = place(std::move(tables.times), proven ? limit : best, found);
   if (seconds == kNever) return !proven;
   found.seconds = seconds;
   best_ = found;

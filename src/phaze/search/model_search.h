@@ -10,8 +10,9 @@
 //   kSchedules   the same with the schedules themselves: the answer
 //
 // A level never lowers a bound: layer times grow from level to level, and the time of a placement grows with those of
-// its layers (a longer pass hides more communication, but never more than it adds). Whether a plan fits the memory does
-// not depend on times at all, so a configuration without a plan at kPlaced has none.
+// its layers. A longer pass hides more communication, but never more than it adds; in interleaved pipelines it may, and
+// bounds are therefore placed with Training::least_times. Whether a plan fits the memory does not depend on times at
+// all, so a configuration without a plan at kPlaced has none.
 //
 // The first two levels know of a chip only its peak rates, and chips by the hundred share those: RooflineBounds holds
 // them for all.
@@ -142,7 +143,9 @@ class ChipSearch {
   bool raise(const Entry& entry, double best, double enough);
   bool put_back(Entry entry, Level level, double seconds, double horizon, double limit);
   bool settle(std::size_t configuration, layer_times::LayerPricer::Tables tables, double best, double limit);
-  double place(placement::LayerTable table, double below, Evaluation* found = nullptr) const;
+  double place_least(placement::LayerTable least_times, double below) const;
+  double place(placement::LayerTable table, double below, Evaluation& found) const;
+  double place(placement::Request request, double below, Evaluation& found) const;
   void end();
   void fill_queue();
   cost::OperatorCosts costs() const;

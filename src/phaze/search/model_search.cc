@@ -104,6 +104,14 @@ double ModelProfile::least_seconds(std::size_t c, const Rates& rates) const {
   return configuration.bound.least_seconds(times, kNever) * kRounding;
 }
 
+double ModelProfile::least_seconds(std::size_t c, const placement::LayerTable& least_times, double below) const {
+  thread_local std::vector<PlacementBound::Times> times;
+  times.clear();
+  for (const placement::LayerCost& kind : least_times.kinds)
+    times.push_back({kind.forward.seconds, kind.backward.seconds});
+  return configurations_[c].bound.least_seconds(times, below / kRounding) * kRounding;
+}
+
 placement::LayerTable ModelProfile::least_table(std::size_t c, const Rates& rates,
                                                 const cost::OperatorCosts* costs) const {
   const Configuration& configuration = configurations_[c];
@@ -211,8 +219,10 @@ double ChipSearch::place(placement::LayerTable table, double below, Evaluation& 
   return place(std::move(request), below, found);
 }
 
-// Seconds that no placement of layers with these times or longer ones falls below, if less than `below`.
-double ChipSearch::place_least(placement::LayerTable least_times, double below) const {
+// Seconds that no placement of layers with these times or longer ones falls below, if less than `below`. Most are not,
+// and often the closed form says so for less.
+double ChipSearch::place_least(std::size_t configuration, placement::LayerTable least_times, double below) const {
+  if (profile_->least_seconds(configuration, least_times, below) == kNever) return kNever;
   placement::Request request = layer_times::empty_request(profile_->workload(), *cluster_);
   request.tables.push_back(std::move(least_times));
   request.training.least_times = true;
@@ -252,12 +262,12 @@ bool ChipSearch::raise(const Entry& entry, double best, double enough) {
   const Rates rates = profile_->rates(cluster_->chip);
   if (entry.level == Level::kRoofline) {
     const double seconds = rooflines_->placed(
-        c, horizon, [&](double below) { return place_least(profile_->least_table(c, rates, nullptr), below); });
+        c, horizon, [&](double below) { return place_least(c, profile_->least_table(c, rates, nullptr), below); });
     return put_back(entry, Level::kPlaced, seconds, horizon, limit);
   }
   const cost::OperatorCosts operator_costs = costs();
   if (entry.level == Level::kPlaced) {
-    const double seconds = place_least(profile_->least_table(c, rates, &operator_costs), horizon);
+    const double seconds = place_least(c, profile_->least_table(c, rates, &operator_costs), horizon);
     return put_back(entry, Level::kOperators, seconds, horizon, limit);
   }
   layer_times::TableOptions options = profile_->table_options();
@@ -267,7 +277,7 @@ bool ChipSearch::raise(const Entry& entry, double best, double enough) {
   options.engine = schedule::Engine::kExact;  // simple bounds need no solver
   layer_times::LayerPricer::Tables tables = profile_->pricer(c).price(operator_costs, options);
   if (tables.lower_bounds.nodes.empty()) return settle(c, std::move(tables), best, limit);
-  return put_back(entry, Level::kBounds, place_least(std::move(tables.lower_bounds), limit), limit, limit);
+  return put_back(entry, Level::kBounds, place_least(c, std::move(tables.lower_bounds), limit), limit, limit);
 }
 
 // With its bound at a higher level; or at its own, where it reached the horizon.
@@ -284,7 +294,7 @@ bool ChipSearch::settle(std::size_t configuration, layer_times::LayerPricer::Tab
   const bool proven = tables.lower_bounds.nodes.empty();
   if (!proven) {
     // The bound of a schedule that is not proven is what counts; the plan is then wanted even if it is slow.
-    const double least = place_least(std::move(tables.lower_bounds), limit);
+    const double least = place_least(configuration, std::move(tables.lower_bounds), limit);
     if (least == kNever) return false;
     least_best_ = std::min(least_best_, least);
   }

@@ -69,6 +69,8 @@ class ModelProfile {
   placement::LayerTable least_table(std::size_t c, const Rates& rates, const cost::OperatorCosts* costs) const;
   // Least seconds per batch by rooflines alone.
   double least_seconds(std::size_t c, const Rates& rates) const;
+  // The same for layers that take no less than those of a table; infinite where that is `below` or more.
+  double least_seconds(std::size_t c, const placement::LayerTable& least_times, double below) const;
 
   // Those of all chips with the peak rates and the memory of this one.
   std::shared_ptr<RooflineBounds> roofline_bounds(const hardware::Cluster& cluster) const;
@@ -143,7 +145,7 @@ class ChipSearch {
   bool raise(const Entry& entry, double best, double enough);
   bool put_back(Entry entry, Level level, double seconds, double horizon, double limit);
   bool settle(std::size_t configuration, layer_times::LayerPricer::Tables tables, double best, double limit);
-  double place_least(placement::LayerTable least_times, double below) const;
+  double place_least(std::size_t configuration, placement::LayerTable least_times, double below) const;
   double place(placement::LayerTable table, double below, Evaluation& found) const;
   double place(placement::Request request, double below, Evaluation& found) const;
   void end();

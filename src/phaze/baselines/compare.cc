@@ -10,6 +10,15 @@ namespace {
 
 using search::Problem;
 
+// Where the figures of a method stand: with chips of each model's own, and with one for all.
+struct Method {
+  Figure ModelComparison::*own;
+  Figure ModelComparison::*common;
+};
+constexpr Method kChipAlone{&ModelComparison::chip_alone, &ModelComparison::common_chip_alone};
+constexpr Method kBayesian{&ModelComparison::bayesian, &ModelComparison::common_bayesian};
+constexpr Method kCosearch{&ModelComparison::cosearch, &ModelComparison::common_cosearch};
+
 class Comparing {
  public:
   Comparing(const Problem& problem, const std::vector<std::string>& names, const hardware::Chip& reference,
@@ -29,13 +38,16 @@ class Comparing {
   Result<Comparison> run() {
     if (const Status asked = ask_experts(); !asked) return asked.error();
     on_the_reference_chip();
-    // First, because it is what can be kept and taken up again.
-    auto found = search_chips(problem_, cosearch_, all_, &ModelComparison::cosearch, &ModelComparison::common_cosearch);
-    if (!found) return found.error();
-    result_.cosearches = std::move(*found);
+    // In this order each search begins with what the one before it has found. The answers are the same without; but
+    // under a limit of seconds, a search ends no lower than what was known before it began.
+    if (options_.bayesian.budget > 0) bayesian();
+    if (!result_.stopped) {
+      auto found = search_chips(problem_, cosearch_, all_, kCosearch, kBayesian);
+      if (!found) return found.error();
+      result_.cosearches = std::move(*found);
+    }
     if (!result_.stopped)
       if (const Status searched = chip_alone(); !searched) return searched.error();
-    if (options_.bayesian.budget > 0 && !result_.stopped) bayesian();
     if (problem_.objective == search::Objective::kThroughput) adopt_trials();
     return std::move(result_);
   }
@@ -74,6 +86,7 @@ class Comparing {
   void on_the_reference_chip() {
     const auto throughputs = [&](Problem alone) {
       alone.chips = {reference_};
+      alone.sunstone = nullptr;
       search::ChipEvaluator evaluator(alone);
       std::vector<double> found;
       for (std::size_t i = 0; i < alone.workloads.size(); ++i) found.push_back(evaluator.throughput(reference_, i));
@@ -90,19 +103,23 @@ class Comparing {
     search::Options options = options_.search;
     options.limit = search::Limit::kEachRun;
     search::Search search(experts_, options);
-    const auto found =
-        search_chips(experts_, search, expert_of_, &ModelComparison::chip_alone, &ModelComparison::common_chip_alone);
+    const auto found = search_chips(experts_, search, expert_of_, kChipAlone, kCosearch);
     return found ? Status(Done{}) : Status(found.error());
   }
 
   // The best chip for all models of a problem together, where each model of the comparison has a plan, and for each of
-  // them alone. `models` are the numbers that the problem's models have in the result.
+  // them alone. `models` are the numbers that the problem's models have in the result. The search begins with the chips
+  // that another method has found.
   Result<std::vector<search::Outcome>> search_chips(const Problem& problem, search::Search& search,
-                                                    const std::vector<std::size_t>& models,
-                                                    Figure ModelComparison::*own, Figure ModelComparison::*common) {
+                                                    const std::vector<std::size_t>& models, const Method& method,
+                                                    const Method& known) {
     std::vector<search::Outcome> outcomes;
     const auto find = [&](const std::vector<std::size_t>& chosen, Figure ModelComparison::*figure) -> Status {
-      auto outcome = search.run(chosen, progress_);
+      std::vector<std::size_t> first;
+      for (const std::size_t i : chosen)
+        for (const auto& of : {known.own, known.common})
+          if (const auto chip = (result_.models[models[i]].*of).chip) first.push_back(*chip);
+      auto outcome = search.run(chosen, progress_, first);
       if (!outcome) return outcome.error();
       for (const std::size_t i : chosen) {
         Figure& filled = result_.models[models[i]].*figure;
@@ -118,10 +135,10 @@ class Comparing {
     std::vector<std::size_t> every;
     for (std::size_t i = 0; i < models.size(); ++i) every.push_back(i);
     if (every.size() > 1 && every.size() == all_.size())
-      if (const Status found = find(every, common); !found) return found.error();
+      if (const Status found = find(every, method.common); !found) return found.error();
     for (const std::size_t i : every) {
       if (!go_on()) break;
-      if (const Status found = find({i}, own); !found) return found.error();
+      if (const Status found = find({i}, method.own); !found) return found.error();
     }
     return outcomes;
   }

@@ -197,6 +197,24 @@ TEST(Search, the_integer_program_finds_what_the_exact_solver_finds) {
   EXPECT_LE(ilp.gap, 1e-5);
 }
 
+TEST(Search, chips_that_come_first_change_no_answer) {
+  for (const std::uint32_t seed : {0U, 3U, 6U}) {
+    const Problem problem = random_problem(seed, 40, 2);
+    const Outcome plain = run(problem, {.threads = 1});
+    for (const std::size_t known : {std::size_t{0}, plain.best.front().chip}) {
+      NoProgress silent;
+      Search search(problem, {.threads = 1});
+      const auto outcome = search.run(all_models(problem), silent, {known, 7, known});
+      ASSERT_TRUE(outcome);
+      EXPECT_EQ(outcome->best, plain.best) << "seed " << seed;
+      EXPECT_EQ(outcome->optimal, plain.optimal);
+      EXPECT_EQ(outcome->open, 0);
+      EXPECT_EQ(outcome->chips[known].fate, Fate::kEvaluated) << "seed " << seed;
+      EXPECT_EQ(outcome->chips[7].fate, Fate::kEvaluated) << "seed " << seed;
+    }
+  }
+}
+
 TEST(Search, a_limit_for_each_run_begins_anew_with_each) {
   const Problem problem = random_problem(4, 2, 2);
   NoProgress silent;

@@ -195,21 +195,32 @@ StageCosts::Ending StageCosts::ending(std::span<const Range> chunks) const {
   }
   const OncePerBatch once = once_per_batch(chunks);
   // Layer by layer, beside a pass over the layers: the part of one layer always shows.
-  //
-  // In an interleaved pipeline a pass that takes one second more may add less to the time of a batch than it hides: 1/v
-  // second in the ramp, where the stage is not the slowest. So the time for least times of layers is no least time.
-  // With a slope of 1/v instead, what a longer pass adds always makes up for what it hides, and nothing shows more than
-  // before: the least over all longer passes, that is where communication is hidden as far as it can be.
-  const double slope = std::min(1 - 1 / once.layers, 1 / real(strategy_.interleave));
   const auto shown = [&](double seconds, double beside) {
     if (!request_->training.overlap_gradients) return seconds;
-    if (request_->training.least_times) return seconds / once.layers + slope * std::max(0.0, seconds - beside);
     return std::max(seconds / once.layers, seconds - (1 - 1 / once.layers) * beside);
   };
   return {.gradient_sync = shown(once.reduce, backward),
           .tied = chunks.front().begin == 0 ? once.tied : 0,
           .step = once.step,
           .gather = shown(once.gather, forward)};
+}
+
+// In an interleaved pipeline a pass that takes longer may add less to the time of a batch than it hides. While stage s
+// is not the slowest, a second more of it adds 1/v second to the ramp, and hides up to 1 − 1/n second of communication,
+// n being its layers. So the time for least times of layers is no least time of a batch, unless what longer passes
+// could gain is taken off: at most 1 − 1/n − 1/v for every second that shows beside each pass, and for no more seconds
+// than stage s is ahead of the slowest; from there on, a second more costs m seconds, one for every microbatch.
+double StageCosts::could_gain(std::span<const Range> chunks, double ahead_of_slowest) const {
+  if (!request_->training.least_times || !request_->training.overlap_gradients) return 0;
+  double forward = 0, backward = 0;
+  for (const Range& chunk : chunks) {
+    forward += sums_->forward(chunk.begin, chunk.end);
+    backward += sums_->backward(chunk.begin, chunk.end);
+  }
+  const OncePerBatch once = once_per_batch(chunks);
+  const double shows = std::max(0.0, once.reduce - backward) + std::max(0.0, once.gather - forward);
+  const double gain = 1 - 1 / once.layers - 1 / real(strategy_.interleave);
+  return std::min(ahead_of_slowest, shows) * std::max(0.0, gain);
 }
 
 // A collective over the bytes of several stages takes no longer than one for each: its time is concave in the bytes.

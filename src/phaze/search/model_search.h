@@ -11,8 +11,8 @@
 //
 // A level never lowers a bound: layer times grow from level to level, and the time of a placement grows with those of
 // its layers. A longer pass hides more communication, but never more than it adds; in interleaved pipelines it may, and
-// bounds are therefore placed with Training::least_times. Whether a plan fits the memory does not depend on times at
-// all, so a configuration without a plan at kPlaced has none.
+// what it could gain there is taken off bounds (Training::least_times). Whether a plan fits the memory does not depend
+// on times at all, so a configuration without a plan at kPlaced has none.
 //
 // The first two levels know of a chip only its peak rates, and chips by the hundred share those: RooflineBounds holds
 // them for all.

@@ -204,6 +204,7 @@ export interface ComparedModel {
   common_chip?: Record<string, number | null>;
 }
 export interface ComparisonSummary {
+  reference?: string; // the known chip
   geometric_mean_over_tpuv4_expert?: Record<string, number | null>;
   common_chip_over_tpuv4_expert?: Record<string, number | null>;
 }

@@ -110,11 +110,19 @@ search::Problem small_problem(std::uint32_t seed, std::size_t chips, const std::
 TEST(Compare, nothing_beats_co_search_and_a_bayesian_search_that_tries_all_chips_equals_it) {
   const std::vector<std::string> models = {"bert-large", "opt-350m"};
   const search::Problem problem = small_problem(1, 10, models);
-  const auto compared = compare(problem, models, hardware::Chip{},
+  search::Search cosearch(problem, {.threads = 1});
+  const auto compared = compare(problem, models, hardware::Chip{}, cosearch,
                                 {.search = {.threads = 1}, .bayesian = {.budget = 10, .first = 4}}, silent);
   ASSERT_TRUE(compared);
   EXPECT_FALSE(compared->stopped);
   EXPECT_EQ(compared->trials, 10U);
+  // The outcomes behind the figures, as a search over all models and over each of them would give them.
+  search::Search again(problem, {.threads = 1});
+  ASSERT_EQ(compared->cosearches.size(), 3U);
+  EXPECT_EQ(compared->cosearches[0].best, again.run({0, 1}, silent)->best);
+  EXPECT_EQ(compared->cosearches[1].best, again.run({0}, silent)->best);
+  EXPECT_EQ(compared->cosearches[2].best, again.run({1}, silent)->best);
+  EXPECT_EQ(compared->models[1].cosearch.chip, compared->cosearches[2].best.front().chip);
   for (const ModelComparison& model : compared->models) {
     ASSERT_TRUE(model.expert) << model.no_expert;
     const double best = model.cosearch.throughput * (1 + 1e-9);
@@ -134,7 +142,8 @@ TEST(Compare, nothing_beats_co_search_and_a_bayesian_search_that_tries_all_chips
 TEST(Compare, the_chip_alone_is_the_best_of_all_chips_evaluated_one_by_one) {
   const std::vector<std::string> models = {"bert-large"};
   search::Problem problem = small_problem(2, 8, models);
-  const auto compared = compare(problem, models, hardware::Chip{},
+  search::Search cosearch(problem, {.threads = 1});
+  const auto compared = compare(problem, models, hardware::Chip{}, cosearch,
                                 {.search = {.threads = 1}, .bayesian = {.budget = 3, .first = 3}}, silent);
   ASSERT_TRUE(compared);
   const ModelComparison& model = compared->models.front();

@@ -1,8 +1,6 @@
 #include "phaze/baselines/compare.h"
 
 #include <algorithm>
-#include <cmath>
-#include <memory>
 #include <utility>
 
 #include "phaze/search/chip_evaluator.h"
@@ -12,11 +10,25 @@ namespace {
 
 using search::Problem;
 
+// Where the figures of a method stand: with chips of each model's own, and with one for all.
+struct Method {
+  Figure ModelComparison::*own;
+  Figure ModelComparison::*common;
+};
+constexpr Method kChipAlone{&ModelComparison::chip_alone, &ModelComparison::common_chip_alone};
+constexpr Method kBayesian{&ModelComparison::bayesian, &ModelComparison::common_bayesian};
+constexpr Method kCosearch{&ModelComparison::cosearch, &ModelComparison::common_cosearch};
+
 class Comparing {
  public:
   Comparing(const Problem& problem, const std::vector<std::string>& names, const hardware::Chip& reference,
-            const CompareOptions& options, Progress& progress)
-      : problem_(problem), names_(names), reference_(reference), options_(options), progress_(progress) {
+            search::Search& cosearch, const CompareOptions& options, Progress& progress)
+      : problem_(problem),
+        names_(names),
+        reference_(reference),
+        cosearch_(cosearch),
+        options_(options),
+        progress_(progress) {
     for (std::size_t model = 0; model < problem.workloads.size(); ++model) {
       result_.models.push_back({.model = problem.workloads[model].model});
       all_.push_back(model);
@@ -26,15 +38,16 @@ class Comparing {
   Result<Comparison> run() {
     if (const Status asked = ask_experts(); !asked) return asked.error();
     on_the_reference_chip();
-    if (const Status searched =
-            search_chips(experts_, expert_of_, &ModelComparison::chip_alone, &ModelComparison::common_chip_alone);
-        !searched)
-      return searched.error();
-    if (options_.bayesian.budget > 0 && !result_.stopped) bayesian();
-    if (const Status searched =
-            search_chips(problem_, all_, &ModelComparison::cosearch, &ModelComparison::common_cosearch);
-        !searched)
-      return searched.error();
+    // In this order each search begins with what the one before it has found. The answers are the same without; but
+    // under a limit of seconds, a search ends no lower than what was known before it began.
+    if (options_.bayesian.budget > 0) bayesian();
+    if (!result_.stopped) {
+      auto found = search_chips(problem_, cosearch_, all_, kCosearch, kBayesian);
+      if (!found) return found.error();
+      result_.cosearches = std::move(*found);
+    }
+    if (!result_.stopped)
+      if (const Status searched = chip_alone(); !searched) return searched.error();
     if (problem_.objective == search::Objective::kThroughput) adopt_trials();
     return std::move(result_);
   }
@@ -73,6 +86,7 @@ class Comparing {
   void on_the_reference_chip() {
     const auto throughputs = [&](Problem alone) {
       alone.chips = {reference_};
+      alone.sunstone = nullptr;
       search::ChipEvaluator evaluator(alone);
       std::vector<double> found;
       for (std::size_t i = 0; i < alone.workloads.size(); ++i) found.push_back(evaluator.throughput(reference_, i));
@@ -84,37 +98,49 @@ class Comparing {
       result_.models[expert_of_[i]].reference_expert.throughput = by_expert[i];
   }
 
-  // The best chip for each model of a problem alone, and for all of them where each has a plan. `models` are the
-  // numbers that the problem's models have in the result.
-  Status search_chips(const Problem& problem, const std::vector<std::size_t>& models, Figure ModelComparison::*own,
-                      Figure ModelComparison::*common) {
-    if (models.empty() || result_.stopped) return Done{};
-    std::vector<std::size_t> every;
-    for (std::size_t i = 0; i < models.size(); ++i) every.push_back(i);
-    // Searches share what they find, unless each is to have its own time.
-    std::unique_ptr<search::Search> search;
+  Status chip_alone() {
+    if (expert_of_.empty()) return Done{};
+    search::Options options = options_.search;
+    options.limit = search::Limit::kEachRun;
+    search::Search search(experts_, options);
+    const auto found = search_chips(experts_, search, expert_of_, kChipAlone, kCosearch);
+    return found ? Status(Done{}) : Status(found.error());
+  }
+
+  // The best chip for all models of a problem together, where each model of the comparison has a plan, and for each of
+  // them alone. `models` are the numbers that the problem's models have in the result. The search begins with the chips
+  // that another method has found.
+  Result<std::vector<search::Outcome>> search_chips(const Problem& problem, search::Search& search,
+                                                    const std::vector<std::size_t>& models, const Method& method,
+                                                    const Method& known) {
+    std::vector<search::Outcome> outcomes;
     const auto find = [&](const std::vector<std::size_t>& chosen, Figure ModelComparison::*figure) -> Status {
-      if (search == nullptr || std::isfinite(options_.search.seconds))
-        search = std::make_unique<search::Search>(problem, options_.search);
-      auto outcome = search->run(chosen, progress_);
-      if (!outcome) return outcome.error();
-      for (const std::size_t i : chosen) (result_.models[models[i]].*figure).gap = outcome->gap;
-      if (outcome->best.empty()) return Done{};
-      const std::size_t chip = outcome->best.front().chip;
+      std::vector<std::size_t> first;
       for (const std::size_t i : chosen)
-        result_.models[models[i]].*figure = {.throughput = search->throughput(chip, i),
-                                             .chip = chip,
-                                             .gap = outcome->gap,
-                                             .hbm = hbm_of(problem, *search, chip, i)};
+        for (const auto& of : {known.own, known.common})
+          if (const auto chip = (result_.models[models[i]].*of).chip) first.push_back(*chip);
+      auto outcome = search.run(chosen, progress_, first);
+      if (!outcome) return outcome.error();
+      for (const std::size_t i : chosen) {
+        Figure& filled = result_.models[models[i]].*figure;
+        filled.gap = outcome->gap;
+        if (outcome->best.empty()) continue;
+        filled.chip = outcome->best.front().chip;
+        filled.throughput = search.throughput(*filled.chip, i);
+        filled.hbm = hbm_of(problem, search, *filled.chip, i);
+      }
+      outcomes.push_back(std::move(*outcome));
       return Done{};
     };
+    std::vector<std::size_t> every;
+    for (std::size_t i = 0; i < models.size(); ++i) every.push_back(i);
     if (every.size() > 1 && every.size() == all_.size())
-      if (const Status found = find(every, common); !found) return found.error();
+      if (const Status found = find(every, method.common); !found) return found.error();
     for (const std::size_t i : every) {
-      if (!go_on()) return Done{};
-      if (const Status found = find({i}, own); !found) return found.error();
+      if (!go_on()) break;
+      if (const Status found = find({i}, method.own); !found) return found.error();
     }
-    return Done{};
+    return outcomes;
   }
 
   void bayesian() {
@@ -162,6 +188,7 @@ class Comparing {
   const Problem& problem_;
   const std::vector<std::string>& names_;
   const hardware::Chip& reference_;
+  search::Search& cosearch_;
   const CompareOptions& options_;
   Progress& progress_;
   Problem experts_;
@@ -173,8 +200,9 @@ class Comparing {
 }  // namespace
 
 Result<Comparison> compare(const Problem& problem, const std::vector<std::string>& names,
-                           const hardware::Chip& reference, const CompareOptions& options, Progress& progress) {
-  return Comparing(problem, names, reference, options, progress).run();
+                           const hardware::Chip& reference, search::Search& cosearch, const CompareOptions& options,
+                           Progress& progress) {
+  return Comparing(problem, names, reference, cosearch, options, progress).run();
 }
 
 }  // namespace phaze::baselines

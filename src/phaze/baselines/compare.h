@@ -22,7 +22,7 @@
 namespace phaze::baselines {
 
 struct CompareOptions {
-  search::Options search;  // of the exact searches; a limit of seconds holds for each model, and for all together
+  search::Options search;  // for the chip alone; a limit of seconds holds for each model, and for all together
   BayesianOptions bayesian;
 };
 
@@ -45,13 +45,16 @@ struct ModelComparison {
 
 struct Comparison {
   std::vector<ModelComparison> models;
+  // Outcomes of the co-search: over all models, then, with several, for each alone, as far as they were reached.
+  std::vector<search::Outcome> cosearches;
   std::size_t trials = 0;  // of the Bayesian searches, each
   bool stopped = false;    // what was not reached is missing
 };
 
 // `names` are the models of the problem as load_workload() takes them. The problem holds the chips of the space; with
-// several models and a geometric mean it has a baseline.
+// several models and a geometric mean it has a baseline. `cosearch` is a search over it that has not run yet.
 Result<Comparison> compare(const search::Problem& problem, const std::vector<std::string>& names,
-                           const hardware::Chip& reference, const CompareOptions& options, Progress& progress);
+                           const hardware::Chip& reference, search::Search& cosearch, const CompareOptions& options,
+                           Progress& progress);
 
 }  // namespace phaze::baselines

@@ -41,7 +41,8 @@ void write_report(const ReportOptions& options, Session& session) {
 void add_report_command(CLI::App& app, Session& session) {
   const auto options = std::make_shared<ReportOptions>();
   CLI::App& command = *app.add_subcommand("report", "A search as one HTML file to look at and to share");
-  command.add_option("RUN.db", options->run, "What 'phaze search ... --out RUN.db' wrote, finished or not")->required();
+  command.add_option("RUN.db", options->run, "What 'phaze search' or 'compare' wrote with --out, finished or not")
+      ->required();
   command
       .add_option("-o,--output", options->output, "Where to write the page (default: the database's name with .html)")
       ->type_name("FILE");

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
 
 #include "phaze/base/bytes.h"
+#include "phaze/cli/run_schedules.h"
 #include "phaze/hardware/chip_file.h"
 #include "phaze/hardware/parameter.h"
 #include "phaze/report/chip_report.h"
@@ -15,8 +17,8 @@
 namespace phaze::cli {
 namespace {
 
-// Where the results go, and how fast they come.
-constexpr std::array kOnlyHow = {"help", "out", "resume", "threads", "time-limit"};
+// Where the results go, how fast they come, and what they are compared with: a comparison may go on with a search.
+constexpr std::array kOnlyHow = {"help", "out", "resume", "threads", "time-limit", "budget", "seed"};
 
 std::map<std::string, std::string> settings_of(const CLI::App& command) {
   std::map<std::string, std::string> settings;
@@ -60,8 +62,6 @@ std::string meaning_of(const std::vector<hardware::Chip>& chips) {
   return writer.bytes();
 }
 
-}  // namespace
-
 Result<run_db::Description> describe_run(const CLI::App& command, const std::vector<std::string>& arguments,
                                          const SearchRequest& request, const search::Problem& problem) {
   run_db::Description description{
@@ -83,7 +83,22 @@ Result<run_db::Description> describe_run(const CLI::App& command, const std::vec
   return description;
 }
 
-std::vector<run_db::Artefact> documents(const report::SearchAnswer& answer) {
+}  // namespace
+
+void RunFile::add_to(CLI::App& command) {
+  CLI::Option* out =
+      command.add_option("--out", path, "Keep everything in this run database (SQLite)")->type_name("RUN.db");
+  command.add_flag("--resume", resume, "Go on with the run in --out where it was stopped or killed")->needs(out);
+}
+
+Result<search::Ledger> RunFile::open(const CLI::App& command, const std::vector<std::string>& arguments,
+                                     const SearchRequest& request, const search::Problem& problem) const {
+  const auto description = describe_run(command, arguments, request, problem);
+  if (!description) return description.error();
+  return search::Ledger::open(path, resume, *description, problem);
+}
+
+std::vector<run_db::Artefact> documents(const report::SearchAnswer& answer, const search::Problem& problem) {
   std::vector<run_db::Artefact> made;
   made.push_back({.search = 0, .name = "answer", .json = report::search_json(answer)});
   const auto add = [&](std::int64_t search, const report::FoundChip& found) {
@@ -95,6 +110,7 @@ std::vector<run_db::Artefact> documents(const report::SearchAnswer& answer) {
   add(0, answer.common);
   for (std::size_t i = 0; i < answer.each.size(); ++i) add(static_cast<std::int64_t>(i) + 1, answer.each[i]);
   if (answer.insight) made.push_back({.search = 0, .name = "insight", .json = report::insight_json(*answer.insight)});
+  std::ranges::move(schedule_documents(answer, problem), std::back_inserter(made));
   return made;
 }
 

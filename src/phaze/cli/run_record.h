@@ -1,4 +1,4 @@
-// A search and the database that it is kept in: what tells the run apart, and the documents about its answer.
+// A run and the database that it is kept in: what tells the run apart, and the documents about its answer.
 #pragma once
 
 #include <string>
@@ -8,6 +8,7 @@
 #include "phaze/cli/search_request.h"
 #include "phaze/report/search_report.h"
 #include "phaze/run_db/rows.h"
+#include "phaze/search/ledger.h"
 
 namespace CLI {
 class App;
@@ -15,12 +16,19 @@ class App;
 
 namespace phaze::cli {
 
-// The run that `command` asks for, after parsing: its flags as they were given, apart from those that change nothing
-// about the answer, and what it reads by content.
-Result<run_db::Description> describe_run(const CLI::App& command, const std::vector<std::string>& arguments,
-                                         const SearchRequest& request, const search::Problem& problem);
+// --out and --resume: where a run is kept.
+struct RunFile {
+  std::string path;  // empty: nowhere
+  bool resume = false;
 
-// The answer as a whole, the best chip of every search, and its plans.
-std::vector<run_db::Artefact> documents(const report::SearchAnswer& answer);
+  void add_to(CLI::App& command);
+  // For the run that `command` asks for, after parsing, which its flags as they were given (apart from those that
+  // change nothing about the answer) and what it reads by content tell apart from others.
+  Result<search::Ledger> open(const CLI::App& command, const std::vector<std::string>& arguments,
+                              const SearchRequest& request, const search::Problem& problem) const;
+};
+
+// The answer as a whole, the best chip of every search, its plans, and the schedules of its layers.
+std::vector<run_db::Artefact> documents(const report::SearchAnswer& answer, const search::Problem& problem);
 
 }  // namespace phaze::cli

@@ -16,6 +16,7 @@ Result<std::vector<double>> baseline(const SearchRequest& request, const search:
   if (!chip) return chip.error();
   search::Problem alone = problem;
   alone.chips = {std::move(*chip)};
+  alone.sunstone = nullptr;
   alone.objective = search::Objective::kThroughput;
   search::Search search(alone, {.threads = request.search.threads});
   std::vector<double> throughputs;
@@ -143,6 +144,7 @@ Result<search::Problem> make_problem(const SearchRequest& request, Session& sess
     for (const std::string& warning : workload->warnings) session.log.warning(warning);
     problem.workloads.push_back(std::move(*workload));
   }
+  problem.sunstone = search::sunstone_table(problem);
   if (problem.workloads.size() > 1 && problem.mean == search::Mean::kGeometric) {
     auto throughputs = baseline(request, problem, session);
     if (!throughputs) return throughputs.error();

@@ -2,20 +2,32 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
+#include <new>
+#include <type_traits>
 
 namespace phaze::cost {
 
 void Digest::add(double value) { add(std::bit_cast<std::uint64_t>(value)); }
 
-Memo::Memo(std::size_t entries) : shards_(std::make_unique<std::array<Shard, kShards>>()) {
-  const std::size_t each = std::max<std::size_t>(1, entries / kShards);
-  for (Shard& shard : *shards_) shard.slots.resize(each);
+void Memo::Free::operator()(Slot* slots) const { std::free(slots); }
+
+// A search may ask millions of questions or a dozen. The operating system hands out zeroed pages when they are first
+// written to, and zero bytes are an unused slot: a small search neither waits for a large table nor holds it.
+Memo::Memo(std::size_t entries)
+    : slots_each_(std::max<std::size_t>(1, entries / kShards)),
+      shards_(std::make_unique<std::array<Shard, kShards>>()) {
+  static_assert(std::is_trivially_copyable_v<Slot> && std::is_trivially_destructible_v<Slot>);
+  for (Shard& shard : *shards_) {
+    shard.slots.reset(static_cast<Slot*>(std::calloc(slots_each_, sizeof(Slot))));
+    if (shard.slots == nullptr) throw std::bad_alloc();
+  }
 }
 
 std::optional<Estimate> Memo::find(const Digest& key) const {
   const Shard& home = shard(key);
   const std::scoped_lock lock(home.mutex);
-  const Slot& slot = home.slots[key.low % home.slots.size()];
+  const Slot& slot = home.slots[key.low % slots_each_];
   if (slot.used && slot.key == key) {
     ++home.statistics.hits;
     return slot.estimate;
@@ -27,7 +39,7 @@ std::optional<Estimate> Memo::find(const Digest& key) const {
 void Memo::store(const Digest& key, const Estimate& estimate) {
   Shard& home = shard(key);
   const std::scoped_lock lock(home.mutex);
-  home.slots[key.low % home.slots.size()] = {key, estimate, true};
+  home.slots[key.low % slots_each_] = {key, estimate, true};
 }
 
 Memo::Statistics Memo::statistics() const {

@@ -10,7 +10,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <vector>
 
 #include "phaze/base/hash.h"
 #include "phaze/cost/estimate.h"
@@ -32,7 +31,7 @@ struct Digest {
 
 class Memo {
  public:
-  // About 64 bytes per entry.
+  // About 64 bytes per entry, of which memory holds the pages that were written to.
   explicit Memo(std::size_t entries = std::size_t{1} << 20);
 
   std::optional<Estimate> find(const Digest& key) const;
@@ -50,15 +49,19 @@ class Memo {
     Estimate estimate;
     bool used = false;
   };
+  struct Free {
+    void operator()(Slot* slots) const;
+  };
   struct Shard {
     mutable std::mutex mutex;
-    std::vector<Slot> slots;
+    std::unique_ptr<Slot[], Free> slots;
     mutable Statistics statistics;
   };
   static constexpr std::size_t kShards = 64;
 
   Shard& shard(const Digest& key) const { return (*shards_)[key.high % kShards]; }
 
+  std::size_t slots_each_;
   std::unique_ptr<std::array<Shard, kShards>> shards_;
 };
 

@@ -100,7 +100,7 @@ std::optional<StudyPlan> best_study_plan(const placement::Request& request, doub
       continue;
     }
     NoProgress silent;
-    p2024::Solution solution = p2024::solve(one.instance, {.explain = false}, silent);
+    p2024::Solution solution = p2024::solve(one.instance, {.explain = false, .expert = false, .below = below}, silent);
     if (solution.plan) offer(one, std::move(*solution.plan), std::move(solution.evaluation));
   }
   return best;

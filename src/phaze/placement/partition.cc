@@ -370,13 +370,18 @@ std::optional<Partition> interleaved_partition(const StageCosts& costs, std::vec
                                                std::int64_t interleave, double below) {
   const auto turns = static_cast<double>(interleave);
   double largest = 0, sum = 0, ending = 0;
+  std::vector<double> loads;
   for (std::size_t s = 0; s < stages.size(); ++s) {
     const StageChoice choice = costs.device(stages[s].chunks, costs.pipeline() - static_cast<std::int64_t>(s));
     if (choice.load == kNever) return std::nullopt;
     stages[s].recompute = choice.recompute;
     largest = std::max(largest, choice.load);
-    ending = std::max(ending, costs.ending(stages[s].chunks).total() - sum / turns);
-    sum += choice.load;
+    loads.push_back(choice.load);
+  }
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    const double own = costs.ending(stages[s].chunks).total() - costs.could_gain(stages[s].chunks, largest - loads[s]);
+    ending = std::max(ending, own - sum / turns);
+    sum += loads[s];
   }
   const double seconds = static_cast<double>(costs.microbatches()) * largest + (sum - largest) / turns + ending;
   if (!(seconds < below)) return std::nullopt;

@@ -205,6 +205,24 @@ StageCosts::Ending StageCosts::ending(std::span<const Range> chunks) const {
           .gather = shown(once.gather, forward)};
 }
 
+// In an interleaved pipeline a pass that takes longer may add less to the time of a batch than it hides. While stage s
+// is not the slowest, a second more of it adds 1/v second to the ramp, and hides up to 1 − 1/n second of communication,
+// n being its layers. So the time for least times of layers is no least time of a batch, unless what longer passes
+// could gain is taken off: at most 1 − 1/n − 1/v for every second that shows beside each pass, and for no more seconds
+// than stage s is ahead of the slowest; from there on, a second more costs m seconds, one for every microbatch.
+double StageCosts::could_gain(std::span<const Range> chunks, double ahead_of_slowest) const {
+  if (!request_->training.least_times || !request_->training.overlap_gradients) return 0;
+  double forward = 0, backward = 0;
+  for (const Range& chunk : chunks) {
+    forward += sums_->forward(chunk.begin, chunk.end);
+    backward += sums_->backward(chunk.begin, chunk.end);
+  }
+  const OncePerBatch once = once_per_batch(chunks);
+  const double shows = std::max(0.0, once.reduce - backward) + std::max(0.0, once.gather - forward);
+  const double gain = 1 - 1 / once.layers - 1 / real(strategy_.interleave);
+  return std::min(ahead_of_slowest, shows) * std::max(0.0, gain);
+}
+
 // A collective over the bytes of several stages takes no longer than one for each: its time is concave in the bytes.
 double StageCosts::least_work(std::size_t begin, std::size_t end) const {
   const double forward = sums_->forward(begin, end);

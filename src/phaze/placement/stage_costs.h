@@ -84,6 +84,10 @@ class StageCosts {
     return ending({&stage, 1});
   }
 
+  // With Training::least_times, what of its ending an interleaved device could gain if its passes took longer; it may
+  // take so many seconds more before it is the slowest.
+  double could_gain(std::span<const Range> chunks, double ahead_of_slowest) const;
+
   // Σ of all loads is at least this.
   double least_total() const;
   // Σ of the loads of all stages within [begin, end), arrivals apart, is at least this.

@@ -54,6 +54,7 @@ struct Training {
   std::int64_t global_batch = 1;
   StateBytes states = kAdamMixed;
   bool overlap_gradients = true;  // gradients are reduced while the last microbatch's backward pass still runs
+  bool least_times = false;  // layer times are lower bounds, and the time of a batch is to be one, too (stage_costs.cc)
   bool operator==(const Training&) const = default;
 };
 

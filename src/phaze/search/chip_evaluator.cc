@@ -15,8 +15,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 }  // namespace
 
 ChipEvaluator::ChipEvaluator(const Problem& problem) : problem_(&problem) {
-  if (needs_sunstone(problem) && problem.chips.size() > 1)
-    sunstone_ = std::make_unique<cost::SunstoneTable>(problem.chips);
+  if (problem.chips.size() > 1) sunstone_ = sunstone_table(problem);
   const bool kernels = !problem.chips.empty() && problem.chips.front().calibration.serial;
   profiles_.reserve(problem.workloads.size());
   for (const layer_times::Workload& workload : problem.workloads)

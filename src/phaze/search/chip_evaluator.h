@@ -31,7 +31,7 @@ class ChipEvaluator {
 
   const Problem* problem_;
   cost::Memo memo_{std::size_t{1} << 19};
-  std::unique_ptr<cost::SunstoneTable> sunstone_;
+  std::shared_ptr<const cost::SunstoneTable> sunstone_;
   std::vector<ModelProfile> profiles_;
 };
 

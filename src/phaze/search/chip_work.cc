@@ -76,7 +76,7 @@ std::vector<ModelState> decode_states(const std::string& answer) {
 }
 
 ChipWorker::ChipWorker(const Problem& problem) : problem_(&problem) {
-  if (needs_sunstone(problem)) sunstone_ = std::make_unique<cost::SunstoneTable>(problem.chips);
+  sunstone_ = sunstone_table(problem);
   const bool kernels = !problem.chips.empty() && problem.chips.front().calibration.serial;
   profiles_.reserve(problem.workloads.size());
   for (const layer_times::Workload& workload : problem.workloads)

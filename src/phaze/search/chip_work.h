@@ -76,7 +76,7 @@ class ChipWorker {
 
   const Problem* problem_;
   cost::Memo memo_{std::size_t{1} << 22};
-  std::unique_ptr<cost::SunstoneTable> sunstone_;  // where a workload has the 2024 profile
+  std::shared_ptr<const cost::SunstoneTable> sunstone_;  // where a workload has the 2024 profile
   std::vector<ModelProfile> profiles_;
 };
 

@@ -105,6 +105,14 @@ double ModelProfile::least_seconds(std::size_t c, const Rates& rates) const {
   return configuration.bound.least_seconds(times, kNever) * kRounding;
 }
 
+double ModelProfile::least_seconds(std::size_t c, const placement::LayerTable& least_times, double below) const {
+  thread_local std::vector<PlacementBound::Times> times;
+  times.clear();
+  for (const placement::LayerCost& kind : least_times.kinds)
+    times.push_back({kind.forward.seconds, kind.backward.seconds});
+  return configurations_[c].bound.least_seconds(times, below / kRounding) * kRounding;
+}
+
 placement::LayerTable ModelProfile::least_table(std::size_t c, const Rates& rates,
                                                 const cost::OperatorCosts* costs) const {
   const Configuration& configuration = configurations_[c];
@@ -172,17 +180,22 @@ bool ChipSearch::proven() const {
 
 void ChipSearch::deepen(std::uint32_t effort) {
   if (!evaluation_ || effort <= effort_ || proven()) return;
-  begin_again();
+  queue_.insert(queue_.end(), unproven_.begin(), unproven_.end());
+  std::erase_if(queue_, [&](const Entry& entry) { return entry.seconds >= evaluation_->seconds; });
+  std::ranges::make_heap(queue_, later);
+  unproven_.clear();
+  best_.reset();
+  least_best_ = floor_ = kNever;
   effort_ = effort;
   again_ = true;
 }
 
-// From rooflines on; what an earlier effort found stays.
 void ChipSearch::begin_again() {
+  queue_.clear();
+  unproven_.clear();
   best_.reset();
   least_best_ = floor_ = kNever;
   begun_ = false;
-  queue_.clear();
 }
 
 void ChipSearch::refine(Level level, double enough) {
@@ -193,6 +206,7 @@ void ChipSearch::refine(Level level, double enough) {
   while (true) {
     double best = kNever;
     if (best_) best = best_->seconds;
+    if (again_) best = std::min(best, evaluation_->seconds);
     double next = kNever;
     if (!queue_.empty()) next = queue_.front().seconds;
     const double least = std::min({least_best_, next, floor_});
@@ -215,7 +229,9 @@ void ChipSearch::refine(Level level, double enough) {
     std::ranges::pop_heap(queue_, later);
     const Entry first = queue_.back();
     queue_.pop_back();
-    if (!raise(first, best, enough) && enough < best) floor_ = std::min(floor_, enough);
+    // What is done again is few configurations, none of which may be lost for later.
+    const double limit = again_ ? kNever : enough;
+    if (!raise(first, best, limit) && limit < best) floor_ = std::min(floor_, limit);
   }
 }
 
@@ -228,28 +244,39 @@ void ChipSearch::end() {
   queue_ = {};
 }
 
-// Seconds of the best placement if less than `below`, infinite otherwise; `found`, if given, learns what it is.
-double ChipSearch::place(placement::LayerTable table, double below, Evaluation* found) const {
+// Seconds of the best placement if less than `below`, infinite otherwise; `found` learns what it is.
+double ChipSearch::place(placement::LayerTable table, double below, Evaluation& found) const {
   placement::Request request = layer_times::empty_request(profile_->workload(), *cluster_);
   request.tables.push_back(std::move(table));
+  return place(std::move(request), below, found);
+}
+
+// Seconds that no placement of layers with these times or longer ones falls below, if less than `below`. Most are not,
+// and often the closed form says so for less.
+double ChipSearch::place_least(std::size_t configuration, placement::LayerTable least_times, double below) const {
+  if (profile_->least_seconds(configuration, least_times, below) == kNever) return kNever;
+  placement::Request request = layer_times::empty_request(profile_->workload(), *cluster_);
+  request.tables.push_back(std::move(least_times));
+  request.training.least_times = true;
+  Evaluation ignored;
+  return place(std::move(request), below, ignored) * kRounding;
+}
+
+double ChipSearch::place(placement::Request request, double below, Evaluation& found) const {
   if (profile_->study()) {
     const auto plan = layer_times::best_study_plan(request, below);
     if (!plan) return kNever;
-    if (found != nullptr) {
-      found->strategy = {.pipeline = static_cast<std::int64_t>(plan->plan.stages.size()),
-                         .data_parallel = plan->plan.data_parallel};
-      found->peak_memory = plan->peak_memory();
-    }
+    found.strategy = {.pipeline = static_cast<std::int64_t>(plan->plan.stages.size()),
+                      .data_parallel = plan->plan.data_parallel};
+    found.peak_memory = plan->peak_memory();
     return plan->seconds();
   }
   NoProgress silent;
   const placement::Solution solution = placement::solve(request, {.keep = 1, .below = below}, silent);
   if (solution.plans.empty()) return kNever;
   const placement::Ranked& best = solution.plans.front();
-  if (found != nullptr) {
-    found->strategy = best.plan.strategy;
-    found->peak_memory = best.evaluation.peak_memory();
-  }
+  found.strategy = best.plan.strategy;
+  found.peak_memory = best.evaluation.peak_memory();
   return best.evaluation.time_per_batch;
 }
 
@@ -267,12 +294,12 @@ bool ChipSearch::raise(const Entry& entry, double best, double enough) {
   const Rates rates = profile_->rates(cluster_->chip);
   if (entry.level == Level::kRoofline) {
     const double seconds = rooflines_->placed(
-        c, horizon, [&](double below) { return place(profile_->least_table(c, rates, nullptr), below) * kRounding; });
+        c, horizon, [&](double below) { return place_least(c, profile_->least_table(c, rates, nullptr), below); });
     return put_back(entry, Level::kPlaced, seconds, horizon, limit);
   }
   const cost::OperatorCosts operator_costs = costs();
   if (entry.level == Level::kPlaced) {
-    const double seconds = place(profile_->least_table(c, rates, &operator_costs), horizon) * kRounding;
+    const double seconds = place_least(c, profile_->least_table(c, rates, &operator_costs), horizon);
     return put_back(entry, Level::kOperators, seconds, horizon, limit);
   }
   layer_times::TableOptions options = profile_->table_options(effort_);
@@ -282,7 +309,7 @@ bool ChipSearch::raise(const Entry& entry, double best, double enough) {
   options.engine = schedule::Engine::kExact;  // simple bounds need no solver
   layer_times::LayerPricer::Tables tables = profile_->pricer(c).price(operator_costs, options);
   if (tables.lower_bounds.nodes.empty()) return settle(c, std::move(tables), best, limit);
-  return put_back(entry, Level::kBounds, place(std::move(tables.lower_bounds), limit) * kRounding, limit, limit);
+  return put_back(entry, Level::kBounds, place_least(c, std::move(tables.lower_bounds), limit), limit, limit);
 }
 
 // With its bound at a higher level; or at its own, where it reached the horizon.
@@ -299,12 +326,13 @@ bool ChipSearch::settle(std::size_t configuration, layer_times::LayerPricer::Tab
   const bool proven = tables.lower_bounds.nodes.empty();
   if (!proven) {
     // The bound of a schedule that is not proven is what counts; the plan is then wanted even if it is slow.
-    const double least = place(std::move(tables.lower_bounds), limit);
+    const double least = place_least(configuration, std::move(tables.lower_bounds), limit);
     if (least == kNever) return false;
-    least_best_ = std::min(least_best_, least * kRounding);
+    least_best_ = std::min(least_best_, least);
+    unproven_.push_back({least, static_cast<std::uint32_t>(configuration), Level::kBounds});
   }
   Evaluation found{.configuration = configuration, .effort = effort_};
-  const double seconds = place(std::move(tables.times), proven ? limit : best, &found);
+  const double seconds = place(std::move(tables.times), proven ? limit : best, found);
   if (seconds == kNever) return !proven;
   found.seconds = seconds;
   best_ = found;
@@ -363,11 +391,13 @@ std::optional<Evaluation> get_evaluation(ByteReader& reader) {
 std::string ChipSearch::save() const {
   ByteWriter writer;
   writer.put(begun_);
-  writer.put(queue_.size());
-  for (const Entry& entry : queue_) {
-    writer.put(entry.seconds);
-    writer.put(entry.configuration);
-    writer.put(entry.level);
+  for (const std::vector<Entry>* entries : {&queue_, &unproven_}) {
+    writer.put(entries->size());
+    for (const Entry& entry : *entries) {
+      writer.put(entry.seconds);
+      writer.put(entry.configuration);
+      writer.put(entry.level);
+    }
   }
   put(writer, best_);
   writer.put(effort_);
@@ -386,15 +416,17 @@ std::optional<ChipSearch> ChipSearch::restore(const ModelProfile& profile, const
   ChipSearch search(profile, cluster, memo);
   ByteReader reader(saved);
   search.begun_ = reader.get<std::uint8_t>() != 0;
-  const auto size = reader.get<std::size_t>();
-  if (size > profile.size()) return std::nullopt;
-  for (std::size_t i = 0; i < size; ++i) {
-    Entry entry;
-    entry.seconds = reader.get<double>();
-    entry.configuration = reader.get<std::uint32_t>();
-    entry.level = reader.get<Level>();
-    if (entry.configuration >= profile.size() || entry.level > Level::kSchedules) return std::nullopt;
-    search.queue_.push_back(entry);
+  for (std::vector<Entry>* entries : {&search.queue_, &search.unproven_}) {
+    const auto size = reader.get<std::size_t>();
+    if (size > profile.size()) return std::nullopt;
+    for (std::size_t i = 0; i < size; ++i) {
+      Entry entry;
+      entry.seconds = reader.get<double>();
+      entry.configuration = reader.get<std::uint32_t>();
+      entry.level = reader.get<Level>();
+      if (entry.configuration >= profile.size() || entry.level > Level::kSchedules) return std::nullopt;
+      entries->push_back(entry);
+    }
   }
   search.best_ = get_evaluation(reader);
   search.effort_ = reader.get<std::uint32_t>();

@@ -10,8 +10,9 @@
 //   kSchedules   the same with the schedules themselves: the answer
 //
 // A level never lowers a bound: layer times grow from level to level, and the time of a placement grows with those of
-// its layers (a longer pass hides more communication, but never more than it adds). Whether a plan fits the memory does
-// not depend on times at all, so a configuration without a plan at kPlaced has none.
+// its layers. A longer pass hides more communication, but never more than it adds; in interleaved pipelines it may, and
+// what it could gain there is taken off bounds (Training::least_times). Whether a plan fits the memory does not depend
+// on times at all, so a configuration without a plan at kPlaced has none.
 //
 // The first two levels know of a chip only its peak rates, and chips by the hundred share those: RooflineBounds holds
 // them for all.
@@ -71,6 +72,8 @@ class ModelProfile {
   placement::LayerTable least_table(std::size_t c, const Rates& rates, const cost::OperatorCosts* costs) const;
   // Least seconds per batch by rooflines alone.
   double least_seconds(std::size_t c, const Rates& rates) const;
+  // The same for layers that take no less than those of a table; infinite where that is `below` or more.
+  double least_seconds(std::size_t c, const placement::LayerTable& least_times, double below) const;
 
   // Those of all chips with the peak rates and the memory of this one.
   std::shared_ptr<RooflineBounds> roofline_bounds(const hardware::Cluster& cluster) const;
@@ -155,7 +158,9 @@ class ChipSearch {
   bool raise(const Entry& entry, double best, double enough);
   bool put_back(Entry entry, Level level, double seconds, double horizon, double limit);
   bool settle(std::size_t configuration, layer_times::LayerPricer::Tables tables, double best, double limit);
-  double place(placement::LayerTable table, double below, Evaluation* found = nullptr) const;
+  double place_least(std::size_t configuration, placement::LayerTable least_times, double below) const;
+  double place(placement::LayerTable table, double below, Evaluation& found) const;
+  double place(placement::Request request, double below, Evaluation& found) const;
   void end();
   void begin_again();
   void fill_queue();
@@ -165,8 +170,9 @@ class ChipSearch {
   const hardware::Cluster* cluster_;
   cost::Memo* memo_;
   std::shared_ptr<RooflineBounds> rooflines_;
-  bool begun_ = false;        // before, nothing but rooflines is known, and the queue is not filled
-  std::vector<Entry> queue_;  // a heap
+  bool begun_ = false;           // before, nothing but rooflines is known, and the queue is not filled
+  std::vector<Entry> queue_;     // a heap
+  std::vector<Entry> unproven_;  // at kSchedules, with bounds below their plans
   std::optional<Evaluation> best_;
   double least_best_;  // least_seconds over all configurations at kSchedules
   std::uint32_t effort_ = 0;

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "phaze/cost/sunstone_table.h"
 #include "phaze/hardware/power.h"
 #include "phaze/search/chip_work.h"
 #include "phaze/search/ledger.h"
@@ -40,10 +41,12 @@ const char* to_string(Fate fate) {
   return "";
 }
 
-bool needs_sunstone(const Problem& problem) {
-  return std::ranges::any_of(problem.workloads, [](const layer_times::Workload& workload) {
+std::shared_ptr<const cost::SunstoneTable> sunstone_table(const Problem& problem) {
+  if (problem.sunstone != nullptr) return problem.sunstone;
+  const bool needed = std::ranges::any_of(problem.workloads, [](const layer_times::Workload& workload) {
     return workload.options.profile == layer_times::Profile::kPhaze2024;
   });
+  return needed ? std::make_shared<const cost::SunstoneTable>(problem.chips) : nullptr;
 }
 
 Bytes least_hbm(const Problem& problem, std::size_t chip, double peak_memory) {
@@ -108,12 +111,13 @@ namespace {
 // One search over some of the models.
 class Run {
  public:
-  Run(Search::State& state, const std::vector<std::size_t>& models, Progress& progress)
+  Run(Search::State& state, const std::vector<std::size_t>& models, Progress& progress, std::vector<std::size_t> first)
       : state_(state),
         score_(state.problem, models),
         progress_(progress),
         count_(state.problem.chips.size()),
         number_(state.runs++),
+        first_(std::move(first)),
         selection_(state.problem.objective == Objective::kPareto ? Selection::front(state.sizes)
                                                                  : Selection::best(state.options.keep)),
         changed_(count_, false) {
@@ -144,6 +148,7 @@ class Run {
   std::uint32_t next_effort(std::size_t chip) const;
   bool may_be_better(std::size_t chip) const;
   void settle(std::size_t chip, Fate fate);
+  void take_known(std::vector<std::size_t>& round);
   void sweep();
   void enter(std::size_t chip);
   Waiting waiting(std::size_t chip) const { return {outcome_.chips[chip].bound, chip, next_effort(chip)}; }
@@ -166,6 +171,7 @@ class Run {
   Progress& progress_;
   std::size_t count_;
   std::size_t number_;
+  std::vector<std::size_t> first_;
   Selection selection_;
   Outcome outcome_;
   std::vector<Waiting> queue_;  // a heap
@@ -238,6 +244,17 @@ void Run::enter(std::size_t chip) {
   const Ranked ranked{chip, outcome_.chips[chip].score};
   selection_.insert(ranked);
   sweep_due_ = sweep_due_ || selection_.contains(ranked);
+}
+
+// Chips that are known to be good, from the queue into the first round.
+void Run::take_known(std::vector<std::size_t>& round) {
+  const auto known = [&](const Waiting& waiting) { return std::ranges::find(first_, waiting.chip) != first_.end(); };
+  for (const Waiting& waiting : queue_)
+    if (known(waiting)) round.push_back(waiting.chip);
+  std::erase_if(queue_, known);
+  std::ranges::make_heap(queue_, later);
+  std::ranges::sort(round);
+  for (const std::size_t chip : round) changed(chip);
 }
 
 void Run::changed(std::size_t chip) {
@@ -396,8 +413,10 @@ Status Run::rounds() {
   while (!queue_.empty() && !stopped()) {
     round.clear();
     const std::uint32_t effort = queue_.front().effort;
+    if (selection_.chosen().empty()) take_known(round);
+    const std::size_t unknown = round.empty() ? kFirstRound : 0;
     std::size_t size = effort > 0 ? round_size_again(queue_.size()) : round_size(queue_.size());
-    if (selection_.chosen().empty()) size = kFirstRound;
+    if (selection_.chosen().empty()) size = unknown;
     while (!queue_.empty() && queue_.front().effort == effort && round.size() < size) {
       std::ranges::pop_heap(queue_, later);
       const std::size_t chip = queue_.back().chip;
@@ -511,8 +530,10 @@ Search::Search(const Problem& problem, const Options& options) : state_(std::mak
 
 Search::~Search() = default;
 
-Result<Outcome> Search::run(const std::vector<std::size_t>& models, Progress& progress) {
-  return Run(*state_, models, progress).run();
+Result<Outcome> Search::run(const std::vector<std::size_t>& models, Progress& progress,
+                            const std::vector<std::size_t>& first) {
+  if (state_->options.limit == Limit::kEachRun) state_->started = Clock::now();
+  return Run(*state_, models, progress, first).run();
 }
 
 ChipSearch::Planned Search::plans(std::size_t chip, std::size_t model, std::size_t keep) {

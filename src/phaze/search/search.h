@@ -53,21 +53,30 @@ struct Problem {
   std::uint64_t states_per_layer = 2'000;  // of the schedulers; more of them close gaps, fewer are faster
   std::uint32_t most_effort = 2;           // for chips whose gap keeps the answer from being proven (model_search.h)
   std::vector<double> baseline;            // throughput of each workload on the baseline chip; empty: one
+  // Of these chips, to share between searches; null: each makes its own where it needs one. Not for other chips.
+  std::shared_ptr<const cost::SunstoneTable> sunstone = nullptr;
 };
 
 // The least capacity of those to choose from that holds so many bytes.
 Bytes least_hbm(const Problem& problem, std::size_t chip, double peak_memory);
 
-// Whether one of its workloads has the 2024 profile, which a cost::SunstoneTable makes fast.
-bool needs_sunstone(const Problem& problem);
+// The problem's own table, or a new one where one of its workloads has the 2024 profile, which it makes fast; or null.
+std::shared_ptr<const cost::SunstoneTable> sunstone_table(const Problem& problem);
 
 class Ledger;
+
+// What a limit of seconds holds for.
+enum class Limit : std::uint8_t {
+  kAllRuns,  // of a search together, from the moment it is made
+  kEachRun,
+};
 
 struct Options {
   unsigned threads = 0;     // 0: all cores
   bool exhaustive = false;  // evaluate all chips whatever their bounds: the same answer
   std::size_t keep = 1;     // the best so many chips, proven; of a Pareto front all are kept
   double seconds = std::numeric_limits<double>::infinity();
+  Limit limit = Limit::kAllRuns;
   Ledger* ledger = nullptr;  // keeps what is found, and knows what was found before; must outlive the search
   std::function<std::unique_ptr<Executor>(Work)> executor = {};  // who does the work; empty: threads
 };
@@ -101,7 +110,10 @@ class Search {
 
   // Over these models. Searches over other models of the same problem reuse what was found. An error where the ledger
   // cannot be written or read, or a process of the executor fails.
-  Result<Outcome> run(const std::vector<std::size_t>& models, Progress& progress);
+  // `first` are chips that are known to be good: they are evaluated before all others, so that much is pruned from the
+  // beginning. The answer is the same without them, apart from a search that is stopped.
+  Result<Outcome> run(const std::vector<std::size_t>& models, Progress& progress,
+                      const std::vector<std::size_t>& first = {});
 
   // The plans of a chip for a model, the best first; empty where there is none.
   ChipSearch::Planned plans(std::size_t chip, std::size_t model, std::size_t keep);

@@ -4,61 +4,15 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstdlib>
+#include <chrono>
 #include <filesystem>
-#include <random>
+#include <thread>
 
-#include "phaze/hardware/design_space.h"
 #include "phaze/search/ledger.h"
+#include "phaze/search/random_problem.h"
 
 namespace phaze::search {
 namespace {
-
-constexpr std::int64_t kDevices = 16;
-
-layer_times::Workload workload(const std::string& model) {
-  NoProgress silent;
-  const auto network = hardware::load_network("8x50GB/s@1us,4GB/s@2us");
-  const layer_times::PlanOptions options{.sequence = 128, .widths = {1, 2}, .microbatches = {2}, .global_batch = 32};
-  auto loaded = layer_times::load_workload(model, kDevices, *network, options, silent);
-  check(static_cast<bool>(loaded), "a model of the zoo does not load");
-  return std::move(*loaded);
-}
-
-const std::vector<layer_times::Workload>& workloads() {
-  static const std::vector<layer_times::Workload> loaded = {workload("bert-base"), workload("opt-350m"),
-                                                            workload("t5-large")};
-  return loaded;
-}
-
-// So many chips of the space of 2024, drawn at random.
-Problem random_problem(std::uint32_t seed, std::size_t chips, std::size_t models) {
-  static const std::vector<hardware::Chip> all = [] {
-    std::vector<hardware::Chip> kept;
-    hardware::phaze_space().for_each_kept([&](const hardware::Chip& chip) {
-      kept.push_back(chip);
-      return true;
-    });
-    return kept;
-  }();
-  std::mt19937 random(seed);
-  const std::size_t space = all.size();
-  Problem problem{.devices = kDevices, .network = *hardware::load_network("8x50GB/s@1us,4GB/s@2us")};
-  for (std::size_t i = 0; i < chips; ++i) problem.chips.push_back(all[random() % space]);
-  for (std::size_t i = 0; i < models; ++i) problem.workloads.push_back(workloads()[(seed + i) % workloads().size()]);
-  problem.objective =
-      std::array{Objective::kThroughput, Objective::kPerWatt, Objective::kPerArea, Objective::kPareto}[seed % 4];
-  problem.mean = seed % 2 == 0 ? Mean::kGeometric : Mean::kArithmetic;
-  problem.states_per_layer = 50;
-  problem.hbm = {Bytes(std::int64_t{32} << 30), Bytes(std::int64_t{80} << 30)};
-  return problem;
-}
-
-std::vector<std::size_t> all_models(const Problem& problem) {
-  std::vector<std::size_t> models(problem.workloads.size());
-  for (std::size_t i = 0; i < models.size(); ++i) models[i] = i;
-  return models;
-}
 
 Outcome run(const Problem& problem, const Options& options) {
   NoProgress silent;
@@ -66,39 +20,6 @@ Outcome run(const Problem& problem, const Options& options) {
   auto outcome = search.run(all_models(problem), silent);
   check(static_cast<bool>(outcome), "a search without a ledger fails");
   return std::move(*outcome);
-}
-
-// How many spaces are drawn, and of how many chips. scripts/check-search asks for hundreds of chips.
-std::size_t chips_per_draw() {
-  const char* asked = std::getenv("PHAZE_CHIPS_PER_DRAW");
-  return asked == nullptr ? 8 : std::strtoul(asked, nullptr, 10);
-}
-
-#ifdef PHAZE_THIN_TESTS
-constexpr std::uint32_t kDraws = 6;
-#else
-constexpr std::uint32_t kDraws = 100;
-#endif
-
-TEST(Search, the_pruned_search_finds_what_the_exhaustive_one_finds) {
-  const std::size_t chips = chips_per_draw();
-  for (std::uint32_t seed = 0; seed < kDraws; ++seed) {
-    const Problem problem = random_problem(seed, chips, 1 + seed % 3);
-    const std::size_t keep = seed % 5 == 0 ? 3 : 1;
-    const Outcome pruned = run(problem, {.threads = 2, .keep = keep});
-    const Outcome exhaustive = run(problem, {.threads = 2, .exhaustive = true, .keep = keep});
-    EXPECT_EQ(pruned.best, exhaustive.best) << "seed " << seed;
-    EXPECT_EQ(pruned.optimal, exhaustive.optimal) << "seed " << seed;
-    EXPECT_EQ(exhaustive.pruned, 0);
-    EXPECT_EQ(pruned.evaluated + pruned.pruned + pruned.infeasible, static_cast<std::int64_t>(chips));
-    EXPECT_EQ(pruned.open, 0);
-    for (std::size_t chip = 0; chip < chips; ++chip) {
-      if (pruned.chips[chip].fate != Fate::kPruned) continue;
-      EXPECT_GE(pruned.chips[chip].bound, exhaustive.chips[chip].score) << "seed " << seed << " chip " << chip;
-      if (problem.objective == Objective::kPareto) continue;
-      EXPECT_LE(pruned.chips[chip].bound, pruned.best.back().score) << "seed " << seed << " chip " << chip;
-    }
-  }
 }
 
 TEST(Search, more_effort_narrows_the_gap_and_stays_within_the_one_before) {
@@ -120,18 +41,6 @@ TEST(Search, more_effort_narrows_the_gap_and_stays_within_the_one_before) {
     after += thorough.gap;
   }
   EXPECT_LT(after, before / 2);
-}
-
-TEST(Search, no_count_depends_on_the_number_of_threads) {
-  const Problem problem = random_problem(7, 12, 2);
-  const Outcome one = run(problem, {.threads = 1});
-  for (const unsigned threads : {2U, 4U}) {
-    const Outcome many = run(problem, {.threads = threads});
-    EXPECT_EQ(many.best, one.best);
-    EXPECT_EQ(many.evaluated, one.evaluated);
-    EXPECT_EQ(many.pruned_at, one.pruned_at);
-    EXPECT_EQ(many.infeasible, one.infeasible);
-  }
 }
 
 TEST(Search, every_level_bounds_the_next) {
@@ -323,6 +232,36 @@ TEST(Search, the_integer_program_finds_what_the_exact_solver_finds) {
   // The exact side is proven, and the tolerances of the integer program leave it a few millionths.
   EXPECT_TRUE(exact.optimal) << exact.gap;
   EXPECT_LE(ilp.gap, 1e-5);
+}
+
+TEST(Search, chips_that_come_first_change_no_answer) {
+  for (const std::uint32_t seed : {0U, 3U, 6U}) {
+    const Problem problem = random_problem(seed, 40, 2);
+    const Outcome plain = run(problem, {.threads = 1});
+    for (const std::size_t known : {std::size_t{0}, plain.best.front().chip}) {
+      NoProgress silent;
+      Search search(problem, {.threads = 1});
+      const auto outcome = search.run(all_models(problem), silent, {known, 7, known});
+      ASSERT_TRUE(outcome);
+      EXPECT_EQ(outcome->best, plain.best) << "seed " << seed;
+      EXPECT_EQ(outcome->optimal, plain.optimal);
+      EXPECT_EQ(outcome->open, 0);
+      EXPECT_EQ(outcome->chips[known].fate, Fate::kEvaluated) << "seed " << seed;
+      EXPECT_EQ(outcome->chips[7].fate, Fate::kEvaluated) << "seed " << seed;
+    }
+  }
+}
+
+TEST(Search, a_limit_for_each_run_begins_anew_with_each) {
+  const Problem problem = random_problem(4, 2, 2);
+  NoProgress silent;
+  Search together(problem, {.threads = 1, .seconds = 2});
+  Search each(problem, {.threads = 1, .seconds = 2, .limit = Limit::kEachRun});
+  ASSERT_FALSE(together.run({0}, silent)->stopped);
+  ASSERT_FALSE(each.run({0}, silent)->stopped);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2100));
+  EXPECT_TRUE(together.run({1}, silent)->stopped);
+  EXPECT_FALSE(each.run({1}, silent)->stopped);
 }
 
 TEST(Search, out_of_time_it_states_the_gap) {

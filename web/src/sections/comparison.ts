@@ -4,9 +4,10 @@ import { grouped, significant, times } from '../format';
 import type { ComparedModel, ComparisonDocument, ComparisonSummary } from '../schema';
 import { figure, section, type Section } from './section';
 
+// The known chip stands in the summary by its name; keys say TPUv4 whatever it is.
 const kMethods = [
-  { key: 'tpuv4_expert', label: 'Expert plan on TPUv4' },
-  { key: 'tpuv4_placement', label: 'Best plan on TPUv4' },
+  { key: 'tpuv4_expert', label: 'Expert plan on ' },
+  { key: 'tpuv4_placement', label: 'Best plan on ' },
   { key: 'chip_only', label: 'Best chip, expert plan' },
   { key: 'bayesian', label: 'Bayesian chip search' },
   { key: 'cosearch', label: 'Co-search' },
@@ -49,10 +50,11 @@ function meansOf(means: Record<string, number | null> | undefined): (string | No
 export function comparison(document: ComparisonDocument): Section {
   const summary = (document['summary'] ?? {}) as ComparisonSummary;
   const models = Object.entries(document).filter(([name]) => name !== 'summary') as [string, ComparedModel][];
-  const columns = [{ label: 'Model' }, ...kMethods.map(({ label }) => ({ label, numeric: true }))];
+  const known = summary.reference ?? 'the known chip';
+  const columns = [{ label: 'Model' }, ...kMethods.map(({ label }) => ({ label: label.endsWith(' ') ? label + known : label, numeric: true }))];
   const own = rowsOf(models, (model, key) => numberOf(model[key]));
   if (models.length > 1) own.push(meansOf(summary.geometric_mean_over_tpuv4_expert));
-  const note = 'Samples per second, and how many times the expert plan on the TPUv4-like chip. All under one cost model.';
+  const note = `Samples per second, and how many times the expert plan on ${known}. All under one cost model.`;
   const result = section(
     'comparison',
     'Comparison',
@@ -62,7 +64,7 @@ export function comparison(document: ComparisonDocument): Section {
   );
   if (models.some(([, model]) => model.common_chip)) {
     const shared = rowsOf(models, (model, key) => numberOf(model.common_chip?.[key] ?? (key.startsWith('tpuv4') ? model[key] : null)));
-    shared.push(meansOf(summary.common_chip_over_tpuv4_expert));
+    shared.push(meansOf({ ...summary.geometric_mean_over_tpuv4_expert, ...summary.common_chip_over_tpuv4_expert }));
     result.element.append(figure('All models on one common chip', '', table('Throughput on a common chip against baselines', columns, shared)));
   }
   return result;

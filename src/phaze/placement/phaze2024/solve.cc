@@ -88,7 +88,8 @@ class Solver {
         options_(options),
         progress_(progress),
         order_(topological_order(instance)),
-        degrees_(data_parallel_degrees(instance)) {}
+        degrees_(data_parallel_degrees(instance)),
+        time_(options.below) {}
 
   Solution run() {
     std::vector<Graph> graphs;
@@ -117,7 +118,7 @@ class Solver {
         solve_any(*graph, work, bounds);
       if (stopped_) return {.termination = Termination::kStopped};
     }
-    solution_.expert = evaluate_expert(instance_, order_);
+    if (options_.expert) solution_.expert = evaluate_expert(instance_, order_);
     if (solution_.plan) {
       solution_.termination = limited_ ? Termination::kLimit : Termination::kOptimal;
       accept();
@@ -183,7 +184,7 @@ class Solver {
   Progress& progress_;
   const std::vector<std::int64_t> order_;
   const std::vector<Degree> degrees_;
-  double time_ = kInfinite;
+  double time_;
   bool limited_ = false;
   bool stopped_ = false;
   Solution solution_;

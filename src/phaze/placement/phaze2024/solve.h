@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -23,7 +24,7 @@ namespace phaze::placement::phaze2024 {
 
 enum class Termination : std::uint8_t {
   kOptimal,     // there is a plan and none is better
-  kInfeasible,  // there is none
+  kInfeasible,  // there is none, or none that is wanted (Options::below)
   kLimit,       // a limit was reached: a plan may be there, a better one may exist
   kStopped,     // progress said stop: there is no plan
 };
@@ -32,6 +33,8 @@ struct Options {
   std::size_t stage_limit = kDefaultStageLimit;  // of graphs with branches, per width
   bool use_chain_solver = true;                  // false: chains too go through the general solver, which must agree
   bool explain = true;                           // say why nothing fits
+  bool expert = true;                            // evaluate the expert's plan beside
+  double below = std::numeric_limits<double>::infinity();  // seconds: plans that take as long are not wanted
 };
 
 struct Statistics {

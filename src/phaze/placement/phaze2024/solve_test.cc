@@ -64,6 +64,22 @@ TEST(Solve, equals_brute_force_on_chains_with_skip_edges) { expect_brute_force(S
 TEST(Solve, equals_brute_force_on_two_towers) { expect_brute_force(Shape::kTowers, 800, 6); }
 TEST(Solve, equals_brute_force_on_any_graph) { expect_brute_force(Shape::kAnyDag, 1500, 5); }
 
+TEST(Solve, under_a_limit_it_finds_the_best_plan_below_it_or_none) {
+  NoProgress progress;
+  for (const Shape shape : {Shape::kChain, Shape::kAnyDag})
+    for (std::uint64_t round = 0; round < 100; ++round) {
+      std::mt19937_64 random(round);
+      const Instance instance = random_instance(random, shape, 1 + random() % 6);
+      const double best = time_of(instance);
+      if (!std::isfinite(best)) continue;
+      const Solution below = solve(instance, {.expert = false, .below = best * 1.0001}, progress);
+      ASSERT_TRUE(below.plan) << "round " << round;
+      EXPECT_TRUE(same(below.evaluation.time_per_batch, best)) << "round " << round;
+      EXPECT_FALSE(below.expert);
+      EXPECT_FALSE(solve(instance, {.explain = false, .below = best * (1 - 1e-9)}, progress).plan) << "round " << round;
+    }
+}
+
 // The table over devices is the method of the released tool, and reaches chains that brute force does not.
 TEST(Solve, equals_the_table_over_devices_on_longer_chains) {
   int feasible = 0;

@@ -150,7 +150,7 @@ class RunDocument : public testing::Test {
   const std::string& file() const { return file_; }
 
   // Three chips: evaluated, pruned, infeasible.
-  void write(const std::string& model, bool begun = true) const {
+  void write(const std::string& model, bool begun = true, const std::string& comparison = "") const {
     const run_db::Description description{.phaze_version = "9.9",
                                           .arguments = {"phaze", "search", model},
                                           .settings = {{"--devices", "1024"}},
@@ -180,6 +180,7 @@ class RunDocument : public testing::Test {
     batch.best = {{.search = 0, .rank = 0, .chip = 0, .score = 64}};
     batch.evaluations = {{.chip = 0, .model = 0, .seconds = 8}};
     batch.artefacts = {{.search = 0, .name = "chip", .json = chip_json(chips[0].chip)}};
+    if (!comparison.empty()) batch.artefacts.push_back({.search = 0, .name = "comparison", .json = comparison});
     ASSERT_TRUE(run->commit(batch));
     ASSERT_TRUE(run->finish());
   }
@@ -225,6 +226,14 @@ TEST_F(RunDocument, accounts_for_every_chip) {
   EXPECT_EQ(report["models"][0]["devices"], 1024);
   EXPECT_TRUE(report["models"][0]["plan"].is_null());
   EXPECT_THAT(report["subtitle"].get<std::string>(), HasSubstr("1,024"));
+}
+
+TEST_F(RunDocument, has_the_comparison_that_the_run_kept_and_none_otherwise) {
+  write("bert-large", true, R"({"bert-large": {"cosearch": 64}, "summary": {"reference": "tpuv4-phaze"}})");
+  EXPECT_EQ(document()["comparison"]["bert-large"]["cosearch"], 64);
+  std::filesystem::remove(file());
+  write("bert-large");
+  EXPECT_TRUE(document()["comparison"].is_null());
 }
 
 TEST_F(RunDocument, keeps_hostile_names_as_they_are_and_the_page_escapes_them) {

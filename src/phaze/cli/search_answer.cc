@@ -1,0 +1,87 @@
+#include "phaze/cli/search_answer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "phaze/cli/session.h"
+#include "phaze/hardware/chip_file.h"
+#include "phaze/hardware/design_space.h"
+#include "phaze/search/chip_evaluator.h"
+#include "phaze/sim/from_plan.h"
+
+namespace phaze::cli {
+namespace {
+
+report::FoundChip found_chip(search::Search& search, const search::Problem& problem,
+                             const std::vector<std::size_t>& models, search::Outcome outcome, PlanStore& store) {
+  report::FoundChip found;
+  for (const std::size_t model : models) found.models.push_back(problem.workloads[model].model);
+  for (const search::Ranked& ranked : outcome.best) {
+    found.chips.push_back(problem.chips[ranked.chip]);
+    std::vector<double> throughputs;
+    throughputs.reserve(models.size());
+    for (const std::size_t model : models) throughputs.push_back(search.throughput(ranked.chip, model));
+    found.throughputs.push_back(std::move(throughputs));
+  }
+  if (!found.chips.empty()) {
+    double peak = 0;
+    const std::size_t best = outcome.best.front().chip;
+    for (const std::size_t model : models) {
+      const search::ChipSearch::Planned& planned = store.emplace_back(search.plans(best, model, 1));
+      report::PlanAnswer answer{
+          .model = problem.workloads[model].model,
+          .chip = problem.chips[best].name,
+          .sequence = problem.workloads[model].sequence,
+          .flops_per_sample = problem.workloads[model].flops_per_sample,
+          .peak_flops = problem.chips[best].peak_flops(),
+          .model_config = problem.workloads[model].config,
+          .chip_file = hardware::chip_file_text(problem.chips[best]),
+          .flash_attention = problem.workloads[model].options.attention == workload::AttentionKind::kFlash,
+          .request = &planned.request,
+          .statistics = planned.solution.statistics};
+      answer.study = planned.study;
+      if (planned.study) peak = std::max(peak, planned.study->peak_memory());
+      for (const placement::Ranked& ranked : planned.solution.plans) {
+        peak = std::max(peak, ranked.evaluation.peak_memory());
+        sim::Pipeline pipeline = sim::pipeline_of(planned.request, ranked.plan);
+        sim::Run run = sim::simulate(pipeline);
+        answer.plans.push_back({ranked.plan, ranked.evaluation, std::move(pipeline), std::move(run)});
+      }
+      found.plans.push_back(std::move(answer));
+    }
+    found.chips.front().hbm = search::least_hbm(problem, best, peak);
+  }
+  found.outcome = std::move(outcome);
+  return found;
+}
+
+}  // namespace
+
+Result<report::SearchAnswer> make_answer(search::Search& search, const search::Problem& problem,
+                                         const SearchRequest& request, std::vector<search::Outcome> outcomes,
+                                         PlanStore& store, Session& session) {
+  report::SearchAnswer answer{.objective = problem.objective,
+                              .mean = problem.mean,
+                              .baseline = request.baseline,
+                              .area_model = problem.area_model};
+  std::vector<std::size_t> all;
+  for (std::size_t model = 0; model < problem.workloads.size(); ++model) all.push_back(model);
+  if (!outcomes.empty()) answer.common = found_chip(search, problem, all, std::move(outcomes.front()), store);
+  for (std::size_t i = 1; i < outcomes.size(); ++i)
+    answer.each.push_back(found_chip(search, problem, {i - 1}, std::move(outcomes[i]), store));
+  if (!answer.common.chips.empty() && !interrupted()) {
+    const auto space = hardware::load_space(request.space);
+    if (!space) return space.error();
+    search::ChipEvaluator evaluator(problem);
+    answer.insight = insight::explain(*space, problem, answer.common.chips.front(), all, evaluator, session.progress);
+  }
+  return answer;
+}
+
+bool settled(const report::SearchAnswer& answer, std::size_t models) {
+  bool all = answer.common.outcome.open == 0 && (models == 1 || answer.each.size() == models);
+  for (const report::FoundChip& found : answer.each) all = all && found.outcome.open == 0;
+  return all;
+}
+
+}  // namespace phaze::cli

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -93,7 +94,8 @@ class RunDocument : public testing::Test {
   }
 
  private:
-  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / "phaze-run-document";
+  std::filesystem::path folder_ =
+      std::filesystem::path(testing::TempDir()) / ("phaze-run-document-" + std::to_string(::getpid()));
 };
 
 std::vector<std::string> fields_of(const std::string& line) {

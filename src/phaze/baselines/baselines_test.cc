@@ -98,6 +98,7 @@ search::Problem small_problem(std::uint32_t seed, std::size_t chips, const std::
   for (std::size_t i = 1; i < chips; ++i) problem.chips.push_back(all[random() % all.size()]);
   problem.hbm = {Bytes(std::int64_t{32} << 30), Bytes(std::int64_t{80} << 30)};
   problem.states_per_layer = 50;
+  problem.most_effort = 0;  // chips are compared with the same effort for each
   const layer_times::PlanOptions options{.sequence = 128, .microbatches = {1, 2}, .global_batch = 32};
   for (const std::string& model : models) {
     auto workload = layer_times::load_workload(model, kDevices, problem.network, options, silent);

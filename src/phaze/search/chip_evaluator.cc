@@ -34,6 +34,11 @@ hardware::Cluster ChipEvaluator::cluster_of(const hardware::Chip& chip) const {
 ChipSearch ChipEvaluator::evaluated(const hardware::Cluster& cluster, std::size_t model) {
   ChipSearch search(profiles_[model], cluster, memo_);
   search.refine(Level::kSchedules, kNever);
+  // As far as a search goes for the chips that matter, so that figures can be compared with its answer.
+  for (std::uint32_t effort = 1; effort <= problem_->most_effort; ++effort) {
+    search.deepen(effort);
+    search.refine(Level::kSchedules, kNever);
+  }
   return search;
 }
 

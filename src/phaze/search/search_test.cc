@@ -22,6 +22,19 @@ Outcome run(const Problem& problem, const Options& options) {
   return std::move(*outcome);
 }
 
+// With no more effort for some chips than for others, draws_test.cc has the same for hundreds of chips.
+TEST(Search, the_pruned_search_finds_what_the_exhaustive_one_finds_with_effort_where_it_matters) {
+  for (std::uint32_t seed = 0; seed < 16; ++seed) {
+    Problem problem = random_problem(seed, 8, 1 + seed % 3);
+    problem.most_effort = 2;
+    const std::size_t keep = seed % 5 == 0 ? 3 : 1;
+    const Outcome pruned = run(problem, {.threads = 2, .keep = keep});
+    const Outcome exhaustive = run(problem, {.threads = 2, .exhaustive = true, .keep = keep});
+    EXPECT_EQ(pruned.best, exhaustive.best) << "seed " << seed;
+    EXPECT_EQ(pruned.optimal, exhaustive.optimal) << "seed " << seed;
+  }
+}
+
 TEST(Search, more_effort_narrows_the_gap_and_stays_within_the_one_before) {
   double before = 0, after = 0;
   for (std::uint32_t seed = 0; seed < 12; ++seed) {

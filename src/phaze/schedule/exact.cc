@@ -442,9 +442,12 @@ bool LayeredSearch<Words>::insert(State& state) {
   std::vector<Key>& keys = front_of(state.placed).keys;
   // Without branches in between: nearly every pair differs in something, and there is no telling in what.
   const auto may_dominate = [](const Key& a, const Key& b) {
-    return (a.time <= b.time) & (a.last <= b.last) & (a.awaited <= b.awaited) &
-           (a.packed[0] <= b.packed[0] * kRoundedUp) & (a.packed[1] <= b.packed[1] * kRoundedUp) &
-           (a.packed[2] <= b.packed[2] * kRoundedUp) & (a.packed[3] <= b.packed[3] * kRoundedUp);
+    unsigned larger = 0;
+    larger += a.time > b.time ? 1 : 0;
+    larger += a.last > b.last ? 1 : 0;
+    larger += a.awaited > b.awaited ? 1 : 0;
+    for (std::size_t k = 0; k < kKeyed; ++k) larger += a.packed[k] > b.packed[k] * kRoundedUp ? 1 : 0;
+    return larger == 0;
   };
   const std::size_t begin = keys.size() - std::min(keys.size(), kMostCompared);
   for (std::size_t i = keys.size(); i-- > begin;)

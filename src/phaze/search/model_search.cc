@@ -230,7 +230,8 @@ void ChipSearch::refine(Level level, double enough) {
     const Entry first = queue_.back();
     queue_.pop_back();
     // What is done again is few configurations, none of which may be lost for later.
-    const double limit = again_ ? kNever : enough;
+    double limit = enough;
+    if (again_) limit = kNever;
     if (!raise(first, best, limit) && limit < best) floor_ = std::min(floor_, limit);
   }
 }
@@ -248,7 +249,7 @@ void ChipSearch::end() {
 double ChipSearch::place(placement::LayerTable table, double below, Evaluation& found) const {
   placement::Request request = layer_times::empty_request(profile_->workload(), *cluster_);
   request.tables.push_back(std::move(table));
-  return place(std::move(request), below, found);
+  return place(request, below, found);
 }
 
 // Seconds that no placement of layers with these times or longer ones falls below, if less than `below`. Most are not,
@@ -259,10 +260,10 @@ double ChipSearch::place_least(std::size_t configuration, placement::LayerTable 
   request.tables.push_back(std::move(least_times));
   request.training.least_times = true;
   Evaluation ignored;
-  return place(std::move(request), below, ignored) * kRounding;
+  return place(request, below, ignored) * kRounding;
 }
 
-double ChipSearch::place(placement::Request request, double below, Evaluation& found) const {
+double ChipSearch::place(const placement::Request& request, double below, Evaluation& found) const {
   if (profile_->study()) {
     const auto plan = layer_times::best_study_plan(request, below);
     if (!plan) return kNever;

@@ -160,7 +160,7 @@ class ChipSearch {
   bool settle(std::size_t configuration, layer_times::LayerPricer::Tables tables, double best, double limit);
   double place_least(std::size_t configuration, placement::LayerTable least_times, double below) const;
   double place(placement::LayerTable table, double below, Evaluation& found) const;
-  double place(placement::Request request, double below, Evaluation& found) const;
+  double place(const placement::Request& request, double below, Evaluation& found) const;
   void end();
   void begin_again();
   void fill_queue();

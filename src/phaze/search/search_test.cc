@@ -22,9 +22,15 @@ Outcome run(const Problem& problem, const Options& options) {
   return std::move(*outcome);
 }
 
+#ifdef PHAZE_THIN_TESTS
+constexpr std::uint32_t kDrawsWithEffort = 3;
+#else
+constexpr std::uint32_t kDrawsWithEffort = 16;
+#endif
+
 // With no more effort for some chips than for others, draws_test.cc has the same for hundreds of chips.
 TEST(Search, the_pruned_search_finds_what_the_exhaustive_one_finds_with_effort_where_it_matters) {
-  for (std::uint32_t seed = 0; seed < 16; ++seed) {
+  for (std::uint32_t seed = 0; seed < kDrawsWithEffort; ++seed) {
     Problem problem = random_problem(seed, 8, 1 + seed % 3);
     problem.most_effort = 2;
     const std::size_t keep = seed % 5 == 0 ? 3 : 1;
@@ -37,7 +43,7 @@ TEST(Search, the_pruned_search_finds_what_the_exhaustive_one_finds_with_effort_w
 
 TEST(Search, more_effort_narrows_the_gap_and_stays_within_the_one_before) {
   double before = 0, after = 0;
-  for (std::uint32_t seed = 0; seed < 12; ++seed) {
+  for (std::uint32_t seed = 0; seed < kDrawsWithEffort; ++seed) {
     Problem problem = random_problem(seed, 8, 1);
     if (problem.objective == Objective::kPareto) continue;
     problem.most_effort = 0;

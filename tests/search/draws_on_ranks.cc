@@ -11,14 +11,6 @@
 namespace phaze::search {
 namespace {
 
-Outcome found(const Problem& problem, const Options& options) {
-  NoProgress silent;
-  Search search(problem, options);
-  auto outcome = search.run(all_models(problem), silent);
-  check(static_cast<bool>(outcome), "a search without a ledger fails");
-  return std::move(*outcome);
-}
-
 bool same(const Outcome& a, const Outcome& b) {
   bool equal = a.best == b.best && a.pruned_at == b.pruned_at && a.gap == b.gap && a.optimal == b.optimal;
   for (std::size_t chip = 0; chip < a.chips.size(); ++chip) {
@@ -40,8 +32,8 @@ int run(std::uint32_t draws, std::size_t chips) {
       continue;
     }
     const Outcome together =
-        found(problem, {.executor = [&](Work work) { return world.make_executor(1, std::move(work)); }});
-    if (same(together, found(problem, {.threads = 1}))) continue;
+        outcome_of(problem, {.executor = [&](Work work) { return world.make_executor(1, std::move(work)); }});
+    if (same(together, outcome_of(problem, {.threads = 1}))) continue;
     ++differing;
     std::fprintf(stderr, "seed %u differs on %d ranks\n", seed, world.size());
   }

@@ -33,14 +33,6 @@ std::size_t asked(const char* variable, std::size_t usual) {
   return text == nullptr ? usual : std::strtoul(text, nullptr, 10);
 }
 
-Outcome run(const Problem& problem, const Options& options) {
-  NoProgress silent;
-  Search search(problem, options);
-  auto outcome = search.run(all_models(problem), silent);
-  check(static_cast<bool>(outcome), "a search without a ledger fails");
-  return std::move(*outcome);
-}
-
 // What every chip of the pool reaches for every model, in samples per second; 0 where no plan fits.
 struct Reach {
   double found = 0;
@@ -60,7 +52,7 @@ Pool evaluated_pool(std::size_t size) {
     problem.objective = Objective::kThroughput;
     problem.most_effort = 0;  // what a chip reaches would otherwise depend on the others
     problem.chips = pool.chips;
-    const Outcome outcome = run(problem, {.threads = 2, .exhaustive = true});
+    const Outcome outcome = outcome_of(problem, {.threads = 2, .exhaustive = true});
     EXPECT_EQ(outcome.evaluated + outcome.infeasible, static_cast<std::int64_t>(size));
     std::vector<Reach>& reach = pool.reach.emplace_back();
     for (const ChipRecord& chip : outcome.chips)
@@ -143,7 +135,7 @@ TEST(Draws, the_pruned_search_over_hundreds_of_chips_finds_what_evaluating_all_o
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Draw drawn = draw(pool, seed, chips, 1 + seed % 3);
     const std::size_t keep = seed % 5 == 0 ? 3 : 1;
-    const Outcome pruned = run(drawn.problem, {.threads = kThreads[seed % 3], .keep = keep});
+    const Outcome pruned = outcome_of(drawn.problem, {.threads = kThreads[seed % 3], .keep = keep});
     std::vector<double> scores, bounds;
     for (std::size_t chip = 0; chip < chips; ++chip) {
       scores.push_back(score_of(pool, drawn, chip, &Reach::found));
@@ -195,8 +187,8 @@ TEST(Draws, an_exhaustive_search_says_of_every_chip_what_the_pool_knows) {
   const Pool pool = evaluated_pool(12);
   for (std::uint32_t seed = 0; seed < 12; ++seed) {
     const Draw drawn = draw(pool, seed, kFew, 1 + seed % 3);
-    const Outcome exhaustive = run(drawn.problem, {.threads = 2, .exhaustive = true, .keep = 2});
-    const Outcome pruned = run(drawn.problem, {.threads = 2, .keep = 2});
+    const Outcome exhaustive = outcome_of(drawn.problem, {.threads = 2, .exhaustive = true, .keep = 2});
+    const Outcome pruned = outcome_of(drawn.problem, {.threads = 2, .keep = 2});
     EXPECT_EQ(exhaustive.pruned, 0);
     EXPECT_EQ(pruned.best, exhaustive.best) << "seed " << seed;
     EXPECT_EQ(pruned.optimal, exhaustive.optimal) << "seed " << seed;
@@ -209,9 +201,9 @@ TEST(Draws, an_exhaustive_search_says_of_every_chip_what_the_pool_knows) {
 TEST(Draws, fates_bounds_and_counts_do_not_depend_on_the_number_of_threads) {
   for (const std::uint32_t seed : {200U, 203U}) {
     const Problem problem = random_problem(seed, kChips, 3);
-    const Outcome one = run(problem, {.threads = 1});
+    const Outcome one = outcome_of(problem, {.threads = 1});
     for (const unsigned threads : {2U, 4U}) {
-      const Outcome many = run(problem, {.threads = threads});
+      const Outcome many = outcome_of(problem, {.threads = threads});
       EXPECT_EQ(many.best, one.best);
       EXPECT_EQ(many.evaluated, one.evaluated);
       EXPECT_EQ(many.pruned_at, one.pruned_at);

@@ -73,4 +73,13 @@ inline std::vector<std::size_t> all_models(const Problem& problem) {
   return models;
 }
 
+// Over all models of the problem.
+inline Outcome outcome_of(const Problem& problem, const Options& options) {
+  NoProgress silent;
+  Search search(problem, options);
+  auto outcome = search.run(all_models(problem), silent);
+  check(static_cast<bool>(outcome), "a search without a ledger fails");
+  return std::move(*outcome);
+}
+
 }  // namespace phaze::search

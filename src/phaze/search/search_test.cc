@@ -14,14 +14,6 @@
 namespace phaze::search {
 namespace {
 
-Outcome run(const Problem& problem, const Options& options) {
-  NoProgress silent;
-  Search search(problem, options);
-  auto outcome = search.run(all_models(problem), silent);
-  check(static_cast<bool>(outcome), "a search without a ledger fails");
-  return std::move(*outcome);
-}
-
 #ifdef PHAZE_THIN_TESTS
 constexpr std::uint32_t kDrawsWithEffort = 3;
 #else
@@ -34,8 +26,8 @@ TEST(Search, the_pruned_search_finds_what_the_exhaustive_one_finds_with_effort_w
     Problem problem = random_problem(seed, 8, 1 + seed % 3);
     problem.most_effort = 2;
     const std::size_t keep = seed % 5 == 0 ? 3 : 1;
-    const Outcome pruned = run(problem, {.threads = 2, .keep = keep});
-    const Outcome exhaustive = run(problem, {.threads = 2, .exhaustive = true, .keep = keep});
+    const Outcome pruned = outcome_of(problem, {.threads = 2, .keep = keep});
+    const Outcome exhaustive = outcome_of(problem, {.threads = 2, .exhaustive = true, .keep = keep});
     EXPECT_EQ(pruned.best, exhaustive.best) << "seed " << seed;
     EXPECT_EQ(pruned.optimal, exhaustive.optimal) << "seed " << seed;
   }
@@ -47,9 +39,9 @@ TEST(Search, more_effort_narrows_the_gap_and_stays_within_the_one_before) {
     Problem problem = random_problem(seed, 8, 1);
     if (problem.objective == Objective::kPareto) continue;
     problem.most_effort = 0;
-    const Outcome quick = run(problem, {.threads = 2});
+    const Outcome quick = outcome_of(problem, {.threads = 2});
     problem.most_effort = 3;
-    const Outcome thorough = run(problem, {.threads = 2});
+    const Outcome thorough = outcome_of(problem, {.threads = 2});
     ASSERT_EQ(quick.best.empty(), thorough.best.empty());
     if (quick.best.empty()) continue;
     const double gain = thorough.best.front().score / quick.best.front().score;
@@ -222,7 +214,7 @@ TEST(Search, stopped_anywhere_and_resumed_it_ends_with_the_same_account_of_every
 TEST(Search, without_memory_every_chip_is_infeasible) {
   Problem problem = random_problem(5, 4, 1);
   problem.hbm = {Bytes(1 << 20)};
-  const Outcome outcome = run(problem, {.threads = 1});
+  const Outcome outcome = outcome_of(problem, {.threads = 1});
   EXPECT_EQ(outcome.infeasible, 4);
   EXPECT_TRUE(outcome.best.empty());
   for (const ChipRecord& chip : outcome.chips)
@@ -239,9 +231,9 @@ TEST(Search, the_integer_program_finds_what_the_exact_solver_finds) {
     problem.chips[i].global_buffer = Bytes(std::int64_t{1} << (22 + i));
   }
   problem.states_per_layer = 2'000;
-  const Outcome exact = run(problem, {.threads = 2});
+  const Outcome exact = outcome_of(problem, {.threads = 2});
   problem.workloads[0].options.solver = schedule::Engine::kIlp;
-  const Outcome ilp = run(problem, {.threads = 2});
+  const Outcome ilp = outcome_of(problem, {.threads = 2});
   ASSERT_FALSE(exact.best.empty());
   ASSERT_FALSE(ilp.best.empty());
   // Neither is above what the other leaves open.
@@ -256,7 +248,7 @@ TEST(Search, the_integer_program_finds_what_the_exact_solver_finds) {
 TEST(Search, chips_that_come_first_change_no_answer) {
   for (const std::uint32_t seed : {0U, 3U, 6U}) {
     const Problem problem = random_problem(seed, 40, 2);
-    const Outcome plain = run(problem, {.threads = 1});
+    const Outcome plain = outcome_of(problem, {.threads = 1});
     for (const std::size_t known : {std::size_t{0}, plain.best.front().chip}) {
       NoProgress silent;
       Search search(problem, {.threads = 1});
@@ -284,7 +276,7 @@ TEST(Search, a_limit_for_each_run_begins_anew_with_each) {
 }
 
 TEST(Search, out_of_time_it_states_the_gap) {
-  const Outcome outcome = run(random_problem(5, 8, 1), {.threads = 1, .seconds = 0});
+  const Outcome outcome = outcome_of(random_problem(5, 8, 1), {.threads = 1, .seconds = 0});
   EXPECT_TRUE(outcome.stopped);
   EXPECT_FALSE(outcome.optimal);
   EXPECT_EQ(outcome.open, 8);

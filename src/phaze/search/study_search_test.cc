@@ -8,6 +8,7 @@
 #include "phaze/cost/sunstone_table.h"
 #include "phaze/hardware/design_space.h"
 #include "phaze/search/chip_evaluator.h"
+#include "phaze/search/random_problem.h"
 
 namespace phaze::search {
 namespace {
@@ -37,15 +38,8 @@ const std::vector<layer_times::Workload>& workloads() {
   return loaded;
 }
 
-Problem random_problem(std::uint32_t seed, std::size_t chips) {
-  static const std::vector<hardware::Chip> all = [] {
-    std::vector<hardware::Chip> kept;
-    hardware::phaze_space().for_each_kept([&](const hardware::Chip& chip) {
-      kept.push_back(chip);
-      return true;
-    });
-    return kept;
-  }();
+Problem study_problem(std::uint32_t seed, std::size_t chips) {
+  const std::vector<hardware::Chip>& all = chips_of_2024();
   std::mt19937 random(seed);
   Problem problem{.devices = kDevices, .network = *hardware::load_network("phaze-2024")};
   for (std::size_t i = 0; i < chips; ++i) problem.chips.push_back(all[random() % all.size()]);
@@ -59,7 +53,7 @@ Problem random_problem(std::uint32_t seed, std::size_t chips) {
 TEST(StudySearch, every_level_bounds_the_next) {
   cost::Memo memo;
   for (std::uint32_t seed = 0; seed < 4; ++seed) {
-    const Problem problem = random_problem(seed, 4);
+    const Problem problem = study_problem(seed, 4);
     const cost::SunstoneTable sunstone(problem.chips);
     const ModelProfile profile(problem.workloads[0], problem.devices, problem.network, false, 200, &sunstone);
     for (const hardware::Chip& chip : problem.chips) {
@@ -82,7 +76,7 @@ TEST(StudySearch, every_level_bounds_the_next) {
 TEST(StudySearch, bounds_of_every_configuration_are_below_its_plan) {
   cost::Memo memo;
   for (std::uint32_t seed = 0; seed < 2; ++seed) {
-    const Problem problem = random_problem(40 + seed, 3);
+    const Problem problem = study_problem(40 + seed, 3);
     const layer_times::Workload& workload = problem.workloads[0];
     const cost::SunstoneTable sunstone(problem.chips);
     const ModelProfile profile(workload, problem.devices, problem.network, false, 200, &sunstone);
@@ -112,7 +106,7 @@ TEST(StudySearch, bounds_of_every_configuration_are_below_its_plan) {
 TEST(StudySearch, the_pruned_search_finds_the_best_of_all_chips_evaluated_one_by_one) {
   NoProgress silent;
   for (std::uint32_t seed = 0; seed < 2; ++seed) {
-    const Problem problem = random_problem(80 + seed, 8);
+    const Problem problem = study_problem(80 + seed, 8);
     ChipEvaluator evaluator(problem);
     double best = 0;
     for (const hardware::Chip& chip : problem.chips) best = std::max(best, evaluator.throughput(chip, 0));

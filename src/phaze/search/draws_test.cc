@@ -175,9 +175,11 @@ TEST(Draws, the_pruned_search_over_hundreds_of_chips_finds_what_evaluating_all_o
     evaluated += pruned.evaluated;
     ties += std::ranges::count_if(scores, [&](double score) { return near(score, scores[best.front()]); }) - 1;
   }
-  // Otherwise this test would show nothing.
-  EXPECT_LT(evaluated, static_cast<std::int64_t>(chips * kDraws / 2)) << "next to nothing is pruned";
+  // Otherwise this test would show nothing. Of a dozen chips little is pruned: half of the first six draws ask for a
+  // front or for the best three.
+  EXPECT_LT(evaluated, static_cast<std::int64_t>(chips * kDraws)) << "nothing is pruned";
   if (chips * kDraws > 10'000) {
+    EXPECT_LT(evaluated, static_cast<std::int64_t>(chips * kDraws / 2)) << "next to nothing is pruned";
     EXPECT_GT(ties, 0) << "no draw has a tie";
   }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 namespace phaze::schedule {
 namespace {
@@ -56,6 +57,21 @@ void drop_slow_exclusive_modes(Block& block) {
   block.demands.resize(kept * block.resources);
 }
 
+// Per operator and resource: the least time for which it takes the whole of the resource, or longer a part of it.
+// Rounded down to whole ticks, so that sums do not depend on their order.
+std::vector<Ticks> least_work(const Block& block) {
+  std::vector<Ticks> work(block.size * block.resources, std::numeric_limits<Ticks>::max());
+  for (std::size_t i = 0; i < block.size; ++i)
+    for (std::size_t m = block.mode_offsets[i]; m < block.mode_offsets[i + 1]; ++m)
+      for (std::size_t k = 0; k < block.resources; ++k) {
+        const double share = static_cast<double>(block.demand(m)[k]) / static_cast<double>(kCapacityUnits);
+        const double ticks = share * static_cast<double>(block.modes[m].duration) * (1 - 1e-12);
+        Ticks& least = work[i * block.resources + k];
+        least = std::min(least, static_cast<Ticks>(ticks));
+      }
+  return work;
+}
+
 }  // namespace
 
 void Block::clear() {
@@ -73,11 +89,25 @@ void Block::derive() {
   heads.assign(size, 0);
   tails.assign(size, 0);
   for (std::size_t i = 0; i < size; ++i) fastest[i] = modes[mode_offsets[i]].duration;
+  const std::vector<Ticks> work = least_work(*this);
+  std::vector<Ticks> sums(resources);
   // Operators stand in topological order.
-  for (std::size_t i = 0; i < size; ++i)
-    for_each_bit(before_row(i), [&](std::size_t j) { heads[i] = std::max(heads[i], heads[j] + fastest[j]); });
-  for (std::size_t i = size; i-- > 0;)
-    for_each_bit(after_row(i), [&](std::size_t j) { tails[i] = std::max(tails[i], fastest[j] + tails[j]); });
+  for (std::size_t i = 0; i < size; ++i) {
+    std::ranges::fill(sums, 0);
+    for_each_bit(before_row(i), [&](std::size_t j) {
+      heads[i] = std::max(heads[i], heads[j] + fastest[j]);
+      for (std::size_t k = 0; k < resources; ++k) sums[k] += work[j * resources + k];
+    });
+    for (const Ticks sum : sums) heads[i] = std::max(heads[i], sum);
+  }
+  for (std::size_t i = size; i-- > 0;) {
+    std::ranges::fill(sums, 0);
+    for_each_bit(after_row(i), [&](std::size_t j) {
+      tails[i] = std::max(tails[i], fastest[j] + tails[j]);
+      for (std::size_t k = 0; k < resources; ++k) sums[k] += work[j * resources + k];
+    });
+    for (const Ticks sum : sums) tails[i] = std::max(tails[i], sum);
+  }
   // The common case in one look: a mode that demands all of everything, where every mode demands something.
   bool all_demand_something = true;
   for (std::size_t m = 0; m < modes.size(); ++m)

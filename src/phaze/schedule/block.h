@@ -52,8 +52,9 @@ struct Block {
   std::vector<std::uint64_t> before;        // all that must finish before, transitively; bits, `words` per operator
   std::vector<std::uint64_t> after;
   std::vector<Ticks> fastest;  // least duration of each operator
-  std::vector<Ticks> heads;    // no start is earlier: longest path of fastest modes before the operator
-  std::vector<Ticks> tails;    // longest path of fastest modes after its finish
+  // No start is earlier than the head, and after the finish the tail remains at least: the longest path of fastest
+  // modes before or after the operator, or the work that some resource has with all that comes before or after it.
+  std::vector<Ticks> heads, tails;
 
   void clear();
   const Units* demand(std::size_t mode) const { return demands.data() + mode * resources; }

@@ -8,11 +8,11 @@ namespace {
 
 constexpr Ticks kNever = std::numeric_limits<Ticks>::max();
 constexpr std::size_t kFirstSlots = 128;
-// Of its front, a new state is compared with so many others, the latest.
-constexpr std::size_t kMostCompared = 40;
+// Of its front, a new state is compared at once with so many others, the latest; when the layer is complete, with all
+// of a part of this size.
+constexpr std::size_t kMostCompared = 16;
+constexpr std::size_t kMostIndexed = 4096;
 constexpr double kPathInRank = 0.5;
-// Keys are sums of rounded products.
-constexpr double kRoundedUp = 1 + 1e-12;
 // A layer is made with room for this many times the states that a pass keeps, since some will be dominated.
 constexpr std::size_t kSpare = 4;
 
@@ -87,6 +87,7 @@ PassResult LayeredSearch<Words>::pass(const Block& block, const std::vector<Sear
       expand(kept_[at]);
       if (best.makespan <= enough) return result;
     }
+    drop_dominated();
     std::swap(now_, next_);
   }
   return result;
@@ -381,17 +382,34 @@ bool LayeredSearch<Words>::dominates(const State& a, const State& b) const {
 }
 
 template <std::size_t Words>
-typename LayeredSearch<Words>::Key LayeredSearch<Words>::key_of(const State& state) const {
-  Key key{.time = state.time, .last = state.time, .awaited = state.time, .packed = {}, .state = 0};
-  key.packed.fill(static_cast<double>(state.time));
-  const std::size_t keyed = std::min(kKeyed, block_->resources);
+Key LayeredSearch<Words>::key_of(const State& state) const {
+  const auto time = static_cast<float>(state.time);
+  Key key{.numbers = {time, time, time}, .state = 0};
   const Running* running = next_.running.data() + state.running_begin;
-  for (std::uint32_t r = 0; r < state.running_count; ++r) {
-    key.last = running[r].finish;
-    if (awaited(state, running[r].op)) key.awaited = running[r].finish;
-    const double rest = static_cast<double>(running[r].finish - state.time) / static_cast<double>(kCapacityUnits);
-    for (std::size_t k = 0; k < keyed; ++k)
-      key.packed[k] += rest * static_cast<double>(block_->demand(running[r].mode)[k]);
+  for (std::uint32_t r = 0; r < state.running_count; ++r)
+    if (awaited(state, running[r].op)) key.numbers[2] = static_cast<float>(running[r].finish);
+  if (state.running_count > 0) key.numbers[1] = static_cast<float>(running[state.running_count - 1].finish);
+  std::size_t at = 3;
+  for (std::size_t k = 0; k < Key::kResources; ++k) {
+    double packed = 0;
+    std::array<float, Key::kLevels.size()> below;
+    below.fill(time);
+    if (k < scarcest_first_.size()) {
+      Units held = 0;
+      for (std::uint32_t r = state.running_count; r-- > 0;) {
+        const Units demand = block_->demand(running[r].mode)[scarcest_first_[k]];
+        packed += static_cast<double>(running[r].finish - state.time) * static_cast<double>(demand);
+        const Units before = held;
+        held += demand;
+        for (std::size_t level = 0; level < Key::kLevels.size(); ++level) {
+          const auto most = static_cast<Units>(Key::kLevels[level] * static_cast<double>(kCapacityUnits));
+          if (before <= most && held > most) below[level] = static_cast<float>(running[r].finish);
+        }
+      }
+    }
+    key.numbers[at++] =
+        static_cast<float>(static_cast<double>(state.time) + packed / static_cast<double>(kCapacityUnits));
+    for (const float moment : below) key.numbers[at++] = moment;
   }
   return key;
 }
@@ -431,8 +449,8 @@ bool LayeredSearch<Words>::has_twin(State& state) {
 }
 
 // Adds the state to the next layer unless one there dominates it; kills those that it dominates. Many modes make many
-// states of one set, so a state is compared with its twins and with the latest of the others only. What is not compared
-// is merely not dropped.
+// states of one set, so a state is compared with its twins and with the latest of the others only; with all of them once
+// the layer is complete.
 template <std::size_t Words>
 bool LayeredSearch<Words>::insert(State& state) {
   if ((next_.states.size() + 1) * 2 > table_.size()) rehash(table_.size() * 4);
@@ -440,22 +458,13 @@ bool LayeredSearch<Words>::insert(State& state) {
   Key key = key_of(state);
   key.state = static_cast<std::uint32_t>(next_.states.size());
   std::vector<Key>& keys = front_of(state.placed).keys;
-  // Without branches in between: nearly every pair differs in something, and there is no telling in what.
-  const auto may_dominate = [](const Key& a, const Key& b) {
-    unsigned larger = 0;
-    larger += a.time > b.time ? 1 : 0;
-    larger += a.last > b.last ? 1 : 0;
-    larger += a.awaited > b.awaited ? 1 : 0;
-    for (std::size_t k = 0; k < kKeyed; ++k) larger += a.packed[k] > b.packed[k] * kRoundedUp ? 1 : 0;
-    return larger == 0;
-  };
   const std::size_t begin = keys.size() - std::min(keys.size(), kMostCompared);
   for (std::size_t i = keys.size(); i-- > begin;)
-    if (may_dominate(keys[i], key) && dominates(next_.states[keys[i].state], state)) return false;
+    if (keys[i].nowhere_larger(key) && dominates(next_.states[keys[i].state], state)) return false;
   std::size_t kept = begin;
   for (std::size_t i = begin; i < keys.size(); ++i) {
     State& other = next_.states[keys[i].state];
-    if (may_dominate(key, keys[i]) && dominates(state, other))
+    if (key.nowhere_larger(keys[i]) && dominates(state, other))
       other.dead = true;
     else
       keys[kept++] = keys[i];
@@ -465,6 +474,32 @@ bool LayeredSearch<Words>::insert(State& state) {
   next_.states.push_back(state);
   twin_table_[state.twin_hash & (twin_table_.size() - 1)] = static_cast<std::uint32_t>(next_.states.size());
   return true;
+}
+
+// Once a layer is complete, its states are compared with all others of their fronts, before any of them is expanded.
+// Very large fronts are cut into parts of similar states, so that the effort per state stays the same.
+template <std::size_t Words>
+void LayeredSearch<Words>::drop_dominated() {
+  for (std::size_t i = 0; i < used_fronts_; ++i) {
+    std::vector<Key>& keys = fronts_[i].keys;
+    if (keys.size() <= kMostCompared) continue;
+    std::erase_if(keys, [&](const Key& key) { return next_.states[key.state].bound >= limit_; });
+    if (keys.size() > kMostIndexed) std::ranges::stable_sort(keys, {}, &Key::packed);
+    for (std::size_t from = 0; from < keys.size(); from += kMostIndexed)
+      drop_dominated(std::span(keys).subspan(from, std::min(kMostIndexed, keys.size() - from)));
+  }
+}
+
+template <std::size_t Words>
+void LayeredSearch<Words>::drop_dominated(std::span<Key> keys) {
+  index_.build(keys);
+  for (const Key& key : keys) {
+    State& state = next_.states[key.state];
+    // One that is dead is dominated by one that is not, and so is whatever it dominates.
+    state.dead = index_.any_nowhere_larger(key, [&](std::uint32_t other) {
+      return other != key.state && !next_.states[other].dead && dominates(next_.states[other], state);
+    });
+  }
 }
 
 template <std::size_t Words>

@@ -41,9 +41,10 @@
 // stand for each other. Since S grows by one operator a step, states are compared within a layer, and when a layer is
 // expanded all its states are known.
 //
-// Most pairs are told apart by a few numbers per state (Key). One is the moment at which a resource would be free if
-// what is held of it were done as densely as possible, c = t + Σ share·(finish − t): a resource is held at most whole
-// between t1 and t2, and no more of it from t2 on, so that c1 ≤ c2 where the first dominates.
+// Most pairs are told apart by a few numbers per state (key_index.h), none of which is larger in a state that
+// dominates. One is the moment at which a resource would be free if what is held of it were done as densely as
+// possible, c = t + Σ share·(finish − t): a resource is held at most whole between t1 and t2, and no more of it from t2
+// on, so that c1 ≤ c2. Another is the first moment from t on after which at most half of the resource is held.
 //
 // Bounds. Worths (bounds.h) count the ticks that the unplaced operators and the rests of the running ones must still
 // earn; heads and tails count paths. States that cannot beat the best schedule by kTimeTolerance are dropped.
@@ -65,10 +66,12 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "phaze/base/stop.h"
 #include "phaze/schedule/block.h"
+#include "phaze/schedule/key_index.h"
 
 namespace phaze::schedule {
 
@@ -130,15 +133,6 @@ class LayeredSearch {
     }
   };
 
-  // What tells most pairs of states apart. A state dominates only those for which none of these is smaller.
-  static constexpr std::size_t kKeyed = 4;  // resources
-  struct Key {
-    Ticks time;
-    Ticks last;                         // the last finish, or the time
-    Ticks awaited;                      // the last finish that something unplaced waits for, or the time
-    std::array<double, kKeyed> packed;  // when each resource would be free, packed densely
-    std::uint32_t state;
-  };
   // States of the next layer with the same operators placed.
   struct Front {
     OpSet<Words> placed;
@@ -165,6 +159,8 @@ class LayeredSearch {
   Front& front_of(const OpSet<Words>& placed);
   bool has_twin(State& state);
   bool insert(State& state);
+  void drop_dominated();
+  void drop_dominated(std::span<Key> keys);
   void rehash(std::size_t slots);
   void finish_schedule(std::uint32_t parent, std::size_t op, std::size_t mode, Ticks start, Ticks makespan);
 
@@ -189,6 +185,7 @@ class LayeredSearch {
   std::vector<std::uint32_t> twin_table_;  // states by the time and what is held, too
   std::vector<std::uint32_t> kept_;
   std::vector<Candidate> candidates_;
+  KeyIndex index_;
   std::vector<Units> held_, free_;
   std::vector<double> rest_;         // per piece and worth: what the operators running then still earn
   std::vector<double> least_ranks_;  // of the next layer, at most most_children_, as a heap

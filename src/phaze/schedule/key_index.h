@@ -1,0 +1,84 @@
+// Keys of states, and an index that finds those which are nowhere larger than a given one.
+//
+// Of the thousands of states with the same operators placed, few can dominate a given one, and a few numbers per state
+// tell most pairs apart. The index puts keys that are alike side by side, sixteen at a time, so that one instruction
+// compares several, and keeps the least numbers of every sixteen, which are keys again and indexed in the same way: one
+// comparison then passes over 256 states.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace phaze::schedule {
+
+struct Key {
+  // Resources whose use is part of a key.
+  static constexpr std::size_t kResources = 2;
+  static constexpr std::array kLevels = {0.75, 0.5, 0.25};
+  static constexpr std::size_t kSize = 3 + kResources * (1 + kLevels.size());
+
+  // The time; the last finish; the last finish that something unplaced waits for; of every keyed resource the moment at
+  // which it would be free, packed densely, and those from which no more than each of the levels is held. Rounded,
+  // which keeps their order.
+  std::array<float, kSize> numbers{};
+  std::uint32_t state = 0;
+
+  static constexpr std::size_t kTime = 0, kAwaited = 2, kPacked = 3;
+  float packed() const { return numbers[kPacked]; }
+
+  bool nowhere_larger(const Key& other) const {
+    // Without branches in between: nearly every pair differs in something, and there is no telling in what.
+    unsigned larger = 0;
+    for (std::size_t k = 0; k < kSize; ++k) larger += numbers[k] > other.numbers[k] ? 1 : 0;
+    return larger == 0;
+  }
+};
+
+class KeyIndex {
+ public:
+  void build(std::span<Key> keys);
+
+  // Whether visit(state) is true for a state whose key is nowhere larger; visits no more of them then.
+  template <typename Visit>
+  bool any_nowhere_larger(const Key& key, Visit&& visit) const {
+    for (std::size_t g = 0; g < groups_.size(); ++g)
+      for (std::uint32_t groups = nowhere_larger(groups_[g], key); groups != 0; groups &= groups - 1) {
+        const std::size_t leaf = g * kLanes + static_cast<std::size_t>(std::countr_zero(groups));
+        for (std::uint32_t keys = nowhere_larger(leaves_[leaf], key); keys != 0; keys &= keys - 1)
+          if (visit(states_[leaf * kLanes + static_cast<std::size_t>(std::countr_zero(keys))])) return true;
+      }
+    return false;
+  }
+
+ private:
+  // Vectors of four as both compilers know them, which every machine we build for has instructions for.
+  using Floats [[gnu::vector_size(4 * sizeof(float))]] = float;
+  using Flags [[gnu::vector_size(4 * sizeof(std::int32_t))]] = std::int32_t;
+  static constexpr std::size_t kQuads = 4;
+  static constexpr std::size_t kLanes = 4 * kQuads;
+  struct Lanes {
+    std::array<std::array<Floats, kQuads>, Key::kSize> numbers;
+    void set(std::size_t number, std::size_t lane, float value) { numbers[number][lane / 4][lane % 4] = value; }
+    float get(std::size_t number, std::size_t lane) const { return numbers[number][lane / 4][lane % 4]; }
+  };
+
+  // A bit for each of the lanes.
+  static std::uint32_t nowhere_larger(const Lanes& lanes, const Key& key) {
+    std::array<Flags, kQuads> larger{};
+    for (std::size_t k = 0; k < Key::kSize; ++k)
+      for (std::size_t q = 0; q < kQuads; ++q) larger[q] |= lanes.numbers[k][q] > key.numbers[k];
+    Flags bits{};
+    for (std::size_t q = 0; q < kQuads; ++q) bits |= ~larger[q] & (Flags{1, 2, 4, 8} << static_cast<int>(4 * q));
+    return static_cast<std::uint32_t>(bits[0] | bits[1] | bits[2] | bits[3]);
+  }
+
+  std::vector<Lanes> leaves_, groups_;
+  std::vector<std::uint32_t> states_;
+};
+
+}  // namespace phaze::schedule

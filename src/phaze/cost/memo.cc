@@ -1,14 +1,11 @@
 #include "phaze/cost/memo.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstdlib>
 #include <new>
 #include <type_traits>
 
 namespace phaze::cost {
-
-void Digest::add(double value) { add(std::bit_cast<std::uint64_t>(value)); }
 
 void Memo::Free::operator()(Slot* slots) const { std::free(slots); }
 

@@ -1,8 +1,7 @@
 // A bounded table of answers, shared between threads.
 //
-// Keys are 128-bit digests of everything an answer depends on, so two questions meet by accident with a probability of
-// about n²/2^129: below 1e-24 for ten million entries. The table is a fixed number of slots in shards with a lock each;
-// a new answer replaces an old one where they collide, so memory is bounded whatever is asked.
+// The table is a fixed number of slots in shards with a lock each; a new answer replaces an old one where they collide,
+// so memory is bounded whatever is asked.
 #pragma once
 
 #include <array>
@@ -11,23 +10,10 @@
 #include <mutex>
 #include <optional>
 
-#include "phaze/base/hash.h"
+#include "phaze/base/digest.h"
 #include "phaze/cost/estimate.h"
 
 namespace phaze::cost {
-
-struct Digest {
-  std::uint64_t low = 0;
-  std::uint64_t high = 0;
-  bool operator==(const Digest&) const = default;
-
-  void add(std::uint64_t word) {
-    low = mix(low ^ word);
-    high = mix(high + word * 0xff51afd7ed558ccdULL);
-  }
-  void add(double value);
-  void add(std::int64_t value) { add(static_cast<std::uint64_t>(value)); }
-};
 
 class Memo {
  public:

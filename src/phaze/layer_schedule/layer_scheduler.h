@@ -18,8 +18,8 @@ struct LayerTime {
 class LayerScheduler {
  public:
   explicit LayerScheduler(InstanceOptions options = {}, std::uint64_t states_per_layer = 500,
-                          schedule::Engine engine = schedule::Engine::kExact)
-      : options_(options), states_(states_per_layer), engine_(engine) {}
+                          schedule::Engine engine = schedule::Engine::kExact, schedule::BlockMemo* memo = nullptr)
+      : options_(options), states_(states_per_layer), engine_(engine), solver_(memo) {}
 
   enum class Collectives : std::uint8_t { kTimed, kFree };
 

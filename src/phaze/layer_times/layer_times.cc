@@ -100,7 +100,7 @@ LayerPricer::LayerPricer(const LayerGraph& graph)
 
 LayerPricer::Tables LayerPricer::price(const cost::OperatorCosts& costs, const TableOptions& options) const {
   Tables tables{.times = untimed_, .lower_bounds = untimed_};
-  LayerScheduler scheduler(options.schedule, options.states_per_layer, options.engine);
+  LayerScheduler scheduler(options.schedule, options.states_per_layer, options.engine, options.memo);
   bool proven = true;
   const auto timed = [&](const workload::OpGraph& graph) {
     const TimedPass pass = pass_time(graph, costs, scheduler, options);

@@ -27,6 +27,7 @@ struct TableOptions {
   schedule::Engine engine = schedule::Engine::kExact;
   // Which part of a pass is communication is for people to see; a search does without and saves every second schedule.
   bool communication = true;
+  schedule::BlockMemo* memo = nullptr;  // of schedules, shared between chips; must outlive the pricing
 };
 
 // The makespan of the best schedule; on a GPU, operators one after another, as fast as the host sends them off.

@@ -88,6 +88,7 @@ void Block::derive() {
   fastest.resize(size);
   heads.assign(size, 0);
   tails.assign(size, 0);
+  paths.assign(size, 0);
   for (std::size_t i = 0; i < size; ++i) fastest[i] = modes[mode_offsets[i]].duration;
   const std::vector<Ticks> work = least_work(*this);
   std::vector<Ticks> sums(resources);
@@ -104,6 +105,7 @@ void Block::derive() {
     std::ranges::fill(sums, 0);
     for_each_bit(after_row(i), [&](std::size_t j) {
       tails[i] = std::max(tails[i], fastest[j] + tails[j]);
+      paths[i] = std::max(paths[i], fastest[j] + paths[j]);
       for (std::size_t k = 0; k < resources; ++k) sums[k] += work[j * resources + k];
     });
     for (const Ticks sum : sums) tails[i] = std::max(tails[i], sum);

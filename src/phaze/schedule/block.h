@@ -55,6 +55,7 @@ struct Block {
   // No start is earlier than the head, and after the finish the tail remains at least: the longest path of fastest
   // modes before or after the operator, or the work that some resource has with all that comes before or after it.
   std::vector<Ticks> heads, tails;
+  std::vector<Ticks> paths;  // the longest path of fastest modes after the operator: how urgent it is
 
   void clear();
   const Units* demand(std::size_t mode) const { return demands.data() + mode * resources; }

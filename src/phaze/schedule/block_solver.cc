@@ -9,12 +9,18 @@ namespace {
 // Below this many operators a whole search costs less than the antichain LP.
 constexpr std::size_t kSmall = 5;
 constexpr std::size_t kLarge = 65;
+// With less of a budget than this, bounds and lists are all that is wanted.
+constexpr std::uint64_t kLeastToRelax = 50;
 // With more modes than this per operator, the sets that may run side by side are so many that the antichain LP costs
 // more than narrow searches do and often ends below what they prove. It then comes after them.
 constexpr std::size_t kManyModes = 2;
 constexpr std::size_t kFirstWidth = 16;
 constexpr std::uint64_t kMostTriesPerOperator = 1000;
 constexpr std::size_t kWiden = 4;
+// By this width a pass has usually found the best schedule there is, or will not; what follows is the proof, and the
+// fewer passes are in vain before the one that completes it, the better.
+constexpr std::size_t kLastToFind = 4096;
+constexpr std::size_t kWidenForProof = 16;
 // A layer of so many states takes a few hundred megabytes.
 constexpr std::size_t kWidest = std::size_t{1} << 20U;
 
@@ -59,19 +65,59 @@ void BlockSolver::solve(const Block& block, Stop& stop, BlockResult& result, Sta
   result.optimal = closed(result);
   if (result.optimal) {
     ++statistics.closed_by_lists;
-  } else if (block.words == 1) {
-    close_gap(narrow_, block, stop, result, statistics);
-  } else if (block.words == 2) {
-    close_gap(middle_, block, stop, result, statistics);
-  } else if (block.words <= 4) {
-    close_gap(wide_, block, stop, result, statistics);
-  } else {
-    // Beyond 256 operators that hang together there is no search, only the bounds and the lists from both ends.
-    reverse(block, reversed_);
-    lists_.improve(block, reversed_, result.schedule);
-    result.optimal = closed(result);
+  } else if (!settle_by_relaxation(block, stop, result, statistics)) {
+    close_gap(block, stop, result, statistics);
   }
   if (result.optimal) result.lower_bound = result.schedule.makespan;
+}
+
+// Solves the block without the resource that is least in demand, with a budget of its own. True if the schedule found
+// keeps within the capacity of that resource, so that there is nothing to add.
+bool BlockSolver::settle_by_relaxation(const Block& block, Stop& stop, BlockResult& result, Statistics& statistics) {
+  if (block.size < kSmall || stop.work_left() < kLeastToRelax) return false;
+  const std::optional<std::size_t> resource = least_in_demand(block);
+  if (!resource) return false;
+  leave_out(block, *resource, relaxed_);
+  BlockResult relaxed = solve_relaxed(stop, statistics);
+  result.lower_bound = std::max(result.lower_bound, std::min(relaxed.lower_bound, result.schedule.makespan));
+  for (BlockPlacement& placement : relaxed.schedule.ops) placement.mode = relaxed_.modes[placement.mode];
+  const bool fits = keeps_within(block, *resource, relaxed.schedule);
+  if (fits && relaxed.schedule.makespan < result.schedule.makespan) result.schedule = relaxed.schedule;
+  result.optimal = closed(result) || (fits && relaxed.optimal);
+  return fits || result.optimal;
+}
+
+BlockResult BlockSolver::solve_relaxed(const Stop& stop, Statistics& statistics) {
+  Stop own = stop;
+  const auto solve_now = [&] {
+    BlockResult result;
+    result.lower_bound = bounds_.compute(relaxed_.block);
+    lists_.run(relaxed_.block, result.lower_bound, result.schedule);
+    result.optimal = closed(result);
+    if (!result.optimal) close_gap(relaxed_.block, own, result, statistics);
+    // Once no better schedule is left, bounds are those of nothing.
+    if (result.optimal) result.lower_bound = result.schedule.makespan;
+    return result;
+  };
+  if (memo_ == nullptr) return solve_now();
+  Digest key = digest(relaxed_.block);
+  key.add(stop.work_left());
+  BlockMemo::Question question(*memo_, key);
+  if (question.answer()) return *question.answer();
+  BlockResult result = solve_now();
+  // A deadline or a user comes at another moment the next time.
+  if (own.reason() == Stop::Reason::kNone || own.reason() == Stop::Reason::kWork) question.settle(result);
+  return result;
+}
+
+void BlockSolver::close_gap(const Block& block, Stop& stop, BlockResult& result, Statistics& statistics) {
+  if (block.words == 1) return close_gap(narrow_, block, stop, result, statistics);
+  if (block.words == 2) return close_gap(middle_, block, stop, result, statistics);
+  if (block.words <= 4) return close_gap(wide_, block, stop, result, statistics);
+  // Beyond 256 operators that hang together there is no search, only the bounds and the lists from both ends.
+  reverse(block, reversed_);
+  lists_.improve(block, reversed_, result.schedule);
+  result.optimal = closed(result);
 }
 
 // One worth from `rates` (if any) and one per resource, of which every mode earns its share of the capacity.
@@ -232,7 +278,7 @@ bool BlockSolver::search(Engine<Words>& engine, const Block& block, std::size_t 
   } else if (better_backwards_) {
     turn();
   }
-  for (; width <= widest; width *= kWiden) {
+  for (; width <= widest; width *= width < kLastToFind ? kWiden : kWidenForProof) {
     const PassResult pass = run(width);
     if (result.optimal || pass.stopped) return false;
   }

@@ -6,10 +6,12 @@
 #include "phaze/base/stop.h"
 #include "phaze/schedule/antichain.h"
 #include "phaze/schedule/block.h"
+#include "phaze/schedule/block_memo.h"
 #include "phaze/schedule/bounds.h"
 #include "phaze/schedule/exact.h"
 #include "phaze/schedule/heuristics.h"
 #include "phaze/schedule/local_search.h"
+#include "phaze/schedule/relax.h"
 
 namespace phaze::schedule {
 
@@ -29,15 +31,12 @@ struct Statistics {
   bool operator==(const Statistics&) const = default;
 };
 
-struct BlockResult {
-  BlockSchedule schedule;
-  Ticks lower_bound = 0;
-  bool optimal = false;
-};
-
 // Keeps its memory from one block to the next.
 class BlockSolver {
  public:
+  // A memo, if any, must outlive the solver.
+  explicit BlockSolver(BlockMemo* memo = nullptr) : memo_(memo) {}
+
   void solve(const Block& block, Stop& stop, BlockResult& result, Statistics& statistics);
 
  private:
@@ -46,6 +45,9 @@ class BlockSolver {
     AntichainBound<Words> antichains;
     LayeredSearch<Words> search;
   };
+  void close_gap(const Block& block, Stop& stop, BlockResult& result, Statistics& statistics);
+  bool settle_by_relaxation(const Block& block, Stop& stop, BlockResult& result, Statistics& statistics);
+  BlockResult solve_relaxed(const Stop& stop, Statistics& statistics);
   template <std::size_t Words>
   void close_gap(Engine<Words>& engine, const Block& block, Stop& stop, BlockResult& result, Statistics& statistics);
   template <std::size_t Words>
@@ -54,10 +56,12 @@ class BlockSolver {
   void set_worths(const Block& block, std::span<const double> rates);
   void reverse_worths(const Block& block);
 
+  BlockMemo* memo_;
   SimpleBounds bounds_;
   ListScheduler lists_;
   LocalSearch local_search_;
   Block restricted_[2], reversed_;
+  Relaxed relaxed_;
   bool better_backwards_ = false;
   BlockSchedule found_;
   std::vector<std::uint8_t> keep_;

@@ -10,7 +10,7 @@ constexpr Ticks kNever = std::numeric_limits<Ticks>::max();
 constexpr std::size_t kFirstSlots = 128;
 // Of its front, a new state is compared at once with so many others, the latest; when the layer is complete, with all
 // of a part of this size.
-constexpr std::size_t kMostCompared = 16;
+constexpr std::size_t kMostCompared = 4;
 constexpr std::size_t kMostIndexed = 4096;
 constexpr double kPathInRank = 0.5;
 // A layer is made with room for this many times the states that a pass keeps, since some will be dominated.
@@ -269,16 +269,19 @@ void LayeredSearch<Words>::add_child(std::size_t index, const Candidate& candida
     put_time_forward(child);
   }
   const auto drop = [&] { next_.running.resize(child.running_begin); };
-  Ticks path = finish + block.tails[op];
+  Ticks end = finish + block.tails[op], path = finish + block.paths[op];
   const Running* rests = next_.running.data() + child.running_begin;
-  for (std::uint32_t r = 0; r < child.running_count; ++r)
-    path = std::max(path, rests[r].finish + block.tails[rests[r].op]);
+  for (std::uint32_t r = 0; r < child.running_count; ++r) {
+    end = std::max(end, rests[r].finish + block.tails[rests[r].op]);
+    path = std::max(path, rests[r].finish + block.paths[rests[r].op]);
+  }
   for (const std::uint32_t i : longest_first_)
     if (!child.placed.contains(i)) {
-      path = std::max(path, child.time + block.fastest[i] + block.tails[i]);
+      end = std::max(end, child.time + block.fastest[i] + block.tails[i]);
+      path = std::max(path, child.time + block.fastest[i] + block.paths[i]);
       break;
     }
-  child.bound = std::max(parent.bound, static_cast<double>(path));
+  child.bound = std::max(parent.bound, static_cast<double>(end));
   for (std::size_t v = 0; v < worths.size(); ++v) {
     double bound = static_cast<double>(child.time) + left_[v];
     for (std::uint32_t r = 0; r < child.running_count; ++r)
@@ -449,8 +452,8 @@ bool LayeredSearch<Words>::has_twin(State& state) {
 }
 
 // Adds the state to the next layer unless one there dominates it; kills those that it dominates. Many modes make many
-// states of one set, so a state is compared with its twins and with the latest of the others only; with all of them once
-// the layer is complete.
+// states of one set, so a state is compared with its twins and with the latest of the others only; with all of them
+// once the layer is complete.
 template <std::size_t Words>
 bool LayeredSearch<Words>::insert(State& state) {
   if ((next_.states.size() + 1) * 2 > table_.size()) rehash(table_.size() * 4);

@@ -34,7 +34,7 @@ void ListScheduler::set_urgency(const Block& block, Priority priority) {
   urgency_.assign(block.size, 0);
   for (std::size_t i = 0; i < block.size; ++i) {
     if (priority == Priority::kLongestTail) {
-      urgency_[i] = static_cast<double>(block.fastest[i] + block.tails[i]);
+      urgency_[i] = static_cast<double>(block.fastest[i] + block.paths[i]);
       continue;
     }
     const auto own = [&](std::size_t op) {

@@ -46,6 +46,9 @@ Solution solve(const Instance& instance, const SolveOptions& options, Stop& stop
 // The exact engine with memory that lasts: a caller with millions of instances keeps one per thread.
 class Solver {
  public:
+  // A memo, if any, must outlive the solver.
+  explicit Solver(BlockMemo* memo = nullptr) : block_solver_(memo) {}
+
   // The solution stays valid until the next call.
   const Solution& solve(const Instance& instance, Stop& stop);
 

@@ -44,6 +44,7 @@ struct RooflineKey {
 struct ModelProfile::Shared {
   std::mutex mutex;
   std::map<RooflineKey, std::shared_ptr<RooflineBounds>> bounds;
+  schedule::BlockMemo schedules;
 };
 
 ModelProfile::ModelProfile(const layer_times::Workload& workload, std::int64_t devices,
@@ -77,6 +78,7 @@ layer_times::TableOptions ModelProfile::table_options(std::uint32_t effort) cons
   options.states_per_layer = states_per_layer_;
   for (std::uint32_t step = 0; step < effort; ++step) options.states_per_layer *= kEffort;
   options.engine = workload_->options.solver;
+  options.memo = &shared_->schedules;
   return options;
 }
 

@@ -99,7 +99,7 @@ class ModelProfile {
 };
 
 // How much longer a layer scheduler may take with each step of effort.
-inline constexpr std::uint64_t kEffort = 8;
+inline constexpr std::uint64_t kEffort = 16;
 
 // The best plan found at kSchedules.
 struct Evaluation {

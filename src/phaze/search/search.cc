@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "phaze/base/hash.h"
 #include "phaze/cost/sunstone_table.h"
 #include "phaze/hardware/power.h"
 #include "phaze/search/chip_work.h"
@@ -27,7 +28,7 @@ constexpr std::size_t kFirstRound = 8;
 // Large rounds keep many workers busy, small ones waste less on chips that the next incumbent would have pruned.
 std::size_t round_size(std::size_t left) { return std::clamp<std::size_t>(left / 256, 32, 1 << 16); }
 // What is evaluated again takes longer, and the first of them may settle the rest.
-std::size_t round_size_again(std::size_t left) { return std::clamp<std::size_t>(left / 16, 4, 1 << 16); }
+std::size_t round_size_again(std::size_t left) { return std::clamp<std::size_t>(left / 4, 8, 1 << 16); }
 
 }  // namespace
 
@@ -424,6 +425,8 @@ Status Run::rounds() {
       round.push_back(chip);
       changed(chip);
     }
+    // Neighbours have the same hard schedules, of which each is solved once: two workers had better not meet there.
+    if (effort > 0) std::ranges::sort(round, {}, [](std::size_t chip) { return mix(chip); });
     if (auto status = raise(round); !status) return status;
     for (const std::size_t chip : round) {
       judge(chip);

@@ -28,7 +28,7 @@ std::vector<run_db::Artefact> schedule_documents(const report::SearchAnswer& ans
                     .name = "layer_schedules",
                     .model = best.models[i],
                     .json = report::layer_schedules_json(*graph, costs, layer_times::table_options(workload).schedule,
-                                                         problem.states_per_layer)});
+                                                         found.states_per_layer)});
   }
   return made;
 }

@@ -38,6 +38,7 @@ report::FoundChip found_chip(search::Search& search, const search::Problem& prob
           .chip_file = hardware::chip_file_text(problem.chips[best]),
           .flash_attention = problem.workloads[model].options.attention == workload::AttentionKind::kFlash,
           .request = &planned.request,
+          .states_per_layer = planned.states_per_layer,
           .statistics = planned.solution.statistics};
       answer.study = planned.study;
       if (planned.study) peak = std::max(peak, planned.study->peak_memory());

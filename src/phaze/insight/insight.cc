@@ -118,7 +118,7 @@ ModelInsight model_insight(const search::Problem& problem, const hardware::Chip&
   insight.throughput = batch / seconds;
   const hardware::Cluster cluster{.chip = chip, .devices = problem.devices, .network = problem.network};
   const cost::OperatorCosts costs(layer_times::cost_options(workload.options, cluster));
-  insight.passes = passes(*graph, costs, layer_times::table_options(workload).schedule, problem.states_per_layer);
+  insight.passes = passes(*graph, costs, layer_times::table_options(workload).schedule, planned->states_per_layer);
   Work work;
   for (std::size_t i = 0; i < graph->layers.size(); ++i) {
     const double repeat = real(graph->repeat(workload::LayerId(i)));

@@ -31,6 +31,7 @@ struct PlanAnswer {
   std::string chip_file;
   bool flash_attention = false;
   const placement::Request* request = nullptr;
+  std::uint64_t states_per_layer = 0;           // that the layers of its table were scheduled with
   std::vector<SimulatedPlan> plans;             // the answer first
   std::vector<SimulatedPlan> front;             // of time against memory, the fastest first; empty: not asked for
   std::optional<layer_times::StudyPlan> study;  // or the one of the 2024 problem

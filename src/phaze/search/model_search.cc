@@ -345,9 +345,10 @@ bool ChipSearch::settle(std::size_t configuration, layer_times::LayerPricer::Tab
 
 ChipSearch::Planned ChipSearch::plans(std::size_t keep) const {
   check(evaluation_.has_value(), "plans of a chip that was not evaluated");
-  Planned planned{.request = layer_times::empty_request(profile_->workload(), *cluster_)};
-  planned.request.tables.push_back(
-      profile_->pricer(evaluation_->configuration).price(costs(), profile_->table_options(evaluation_->effort)).times);
+  const layer_times::TableOptions options = profile_->table_options(evaluation_->effort);
+  Planned planned{.request = layer_times::empty_request(profile_->workload(), *cluster_),
+                  .states_per_layer = options.states_per_layer};
+  planned.request.tables.push_back(profile_->pricer(evaluation_->configuration).price(costs(), options).times);
   if (profile_->study()) {
     planned.study = layer_times::best_study_plan(planned.request);
     return planned;

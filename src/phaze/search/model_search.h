@@ -145,6 +145,7 @@ class ChipSearch {
     placement::Request request;
     placement::Solution solution;
     std::optional<layer_times::StudyPlan> study;  // instead of the solution, under the 2024 profile
+    std::uint64_t states_per_layer = 0;           // that its layers were scheduled with
   };
   Planned plans(std::size_t keep) const;
 

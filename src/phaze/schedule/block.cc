@@ -57,21 +57,6 @@ void drop_slow_exclusive_modes(Block& block) {
   block.demands.resize(kept * block.resources);
 }
 
-// Per operator and resource: the least time for which it takes the whole of the resource, or longer a part of it.
-// Rounded down to whole ticks, so that sums do not depend on their order.
-std::vector<Ticks> least_work(const Block& block) {
-  std::vector<Ticks> work(block.size * block.resources, std::numeric_limits<Ticks>::max());
-  for (std::size_t i = 0; i < block.size; ++i)
-    for (std::size_t m = block.mode_offsets[i]; m < block.mode_offsets[i + 1]; ++m)
-      for (std::size_t k = 0; k < block.resources; ++k) {
-        const double share = static_cast<double>(block.demand(m)[k]) / static_cast<double>(kCapacityUnits);
-        const double ticks = share * static_cast<double>(block.modes[m].duration) * (1 - 1e-12);
-        Ticks& least = work[i * block.resources + k];
-        least = std::min(least, static_cast<Ticks>(ticks));
-      }
-  return work;
-}
-
 }  // namespace
 
 void Block::clear() {
@@ -119,6 +104,19 @@ void Block::derive() {
     for (std::size_t m = mode_offsets[i]; m < mode_offsets[i + 1]; ++m)
       modes[m].exclusive = (all_demand_something && demands_everything(*this, m)) || tolerates_nothing(*this, i, m);
   drop_slow_exclusive_modes(*this);
+}
+
+std::vector<Ticks> least_work(const Block& block) {
+  std::vector<Ticks> work(block.size * block.resources, std::numeric_limits<Ticks>::max());
+  for (std::size_t i = 0; i < block.size; ++i)
+    for (std::size_t m = block.mode_offsets[i]; m < block.mode_offsets[i + 1]; ++m)
+      for (std::size_t k = 0; k < block.resources; ++k) {
+        const double share = static_cast<double>(block.demand(m)[k]) / static_cast<double>(kCapacityUnits);
+        const double ticks = share * static_cast<double>(block.modes[m].duration) * (1 - 1e-12);
+        Ticks& least = work[i * block.resources + k];
+        least = std::min(least, static_cast<Ticks>(ticks));
+      }
+  return work;
 }
 
 bool restrict_modes(const Block& block, std::span<const std::uint8_t> keep, Block& restricted) {

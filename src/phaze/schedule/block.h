@@ -76,6 +76,10 @@ struct Block {
   void derive();
 };
 
+// Per operator and resource: the least time for which it takes the whole of the resource, or longer a part of it.
+// Rounded down to whole ticks, so that sums do not depend on their order.
+std::vector<Ticks> least_work(const Block& block);
+
 // The block without the modes for which keep[m] is zero. False if an operator would have none left.
 bool restrict_modes(const Block& block, std::span<const std::uint8_t> keep, Block& restricted);
 

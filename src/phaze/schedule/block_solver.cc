@@ -60,14 +60,20 @@ Statistics& Statistics::operator+=(const Statistics& other) {
 void BlockSolver::solve(const Block& block, Stop& stop, BlockResult& result, Statistics& statistics) {
   ++statistics.blocks;
   statistics.largest_block = std::max<std::uint64_t>(statistics.largest_block, block.size);
+  solve(block, Relaxing::kFirst, stop, result, statistics);
+}
+
+void BlockSolver::solve(const Block& block, Relaxing relaxing, Stop& stop, BlockResult& result,
+                        Statistics& statistics) {
   result.lower_bound = bounds_.compute(block);
   lists_.run(block, result.lower_bound, result.schedule);
   result.optimal = closed(result);
   if (result.optimal) {
     ++statistics.closed_by_lists;
-  } else if (!settle_by_relaxation(block, stop, result, statistics)) {
+  } else if (relaxing == Relaxing::kNever || !settle_by_relaxation(block, stop, result, statistics)) {
     close_gap(block, stop, result, statistics);
   }
+  // Once no better schedule is left, bounds are those of nothing.
   if (result.optimal) result.lower_bound = result.schedule.makespan;
 }
 
@@ -91,12 +97,7 @@ BlockResult BlockSolver::solve_relaxed(const Stop& stop, Statistics& statistics)
   Stop own = stop;
   const auto solve_now = [&] {
     BlockResult result;
-    result.lower_bound = bounds_.compute(relaxed_.block);
-    lists_.run(relaxed_.block, result.lower_bound, result.schedule);
-    result.optimal = closed(result);
-    if (!result.optimal) close_gap(relaxed_.block, own, result, statistics);
-    // Once no better schedule is left, bounds are those of nothing.
-    if (result.optimal) result.lower_bound = result.schedule.makespan;
+    solve(relaxed_.block, Relaxing::kNever, own, result, statistics);
     return result;
   };
   if (memo_ == nullptr) return solve_now();

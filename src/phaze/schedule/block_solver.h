@@ -45,6 +45,8 @@ class BlockSolver {
     AntichainBound<Words> antichains;
     LayeredSearch<Words> search;
   };
+  enum class Relaxing : std::uint8_t { kFirst, kNever };
+  void solve(const Block& block, Relaxing relaxing, Stop& stop, BlockResult& result, Statistics& statistics);
   void close_gap(const Block& block, Stop& stop, BlockResult& result, Statistics& statistics);
   bool settle_by_relaxation(const Block& block, Stop& stop, BlockResult& result, Statistics& statistics);
   BlockResult solve_relaxed(const Stop& stop, Statistics& statistics);

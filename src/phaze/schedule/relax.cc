@@ -1,7 +1,6 @@
 #include "phaze/schedule/relax.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace phaze::schedule {
 namespace {
@@ -26,22 +25,17 @@ bool is_spare(const Block& block, std::size_t resource, std::size_t op, std::siz
 }  // namespace
 
 std::optional<std::size_t> least_in_demand(const Block& block) {
+  const std::vector<Ticks> work = least_work(block);
   std::optional<std::size_t> least;
-  double least_work = std::numeric_limits<double>::infinity();
+  Ticks least_sum = 0;
   std::size_t demanded = 0;
   for (std::size_t k = 0; k < block.resources; ++k) {
-    double work = 0;
-    for (std::size_t i = 0; i < block.size; ++i) {
-      double of_operator = std::numeric_limits<double>::infinity();
-      for (std::size_t m = block.mode_offsets[i]; m < block.mode_offsets[i + 1]; ++m)
-        of_operator = std::min(of_operator,
-                               static_cast<double>(block.demand(m)[k]) * static_cast<double>(block.modes[m].duration));
-      work += of_operator;
-    }
-    if (work == 0) continue;
+    Ticks sum = 0;
+    for (std::size_t i = 0; i < block.size; ++i) sum += work[i * block.resources + k];
+    if (sum == 0) continue;
     ++demanded;
-    if (work >= least_work) continue;
-    least_work = work;
+    if (least && sum >= least_sum) continue;
+    least_sum = sum;
     least = k;
   }
   if (demanded < 2) return std::nullopt;

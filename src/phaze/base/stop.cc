@@ -16,6 +16,14 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 Stop::Stop(const Limits& limits) : limits_(limits), next_look_(std::min(kBetweenLooks, limits.work)) {}
 
+Stop Stop::part(std::uint64_t work) const {
+  Stop part = *this;
+  if (work >= work_left()) return part;
+  part.limits_.work = spent_ + work;
+  part.next_look_ = std::min(next_look_, part.limits_.work);
+  return part;
+}
+
 double Stop::seconds_left() const {
   if (!limits_.seconds) return std::numeric_limits<double>::infinity();
   return *limits_.seconds - seconds_since(started_);

@@ -36,6 +36,8 @@ class Stop {
       return true;
     return !look();
   }
+  // One like this with no more than so many units left. What it spends is for the caller to add here.
+  Stop part(std::uint64_t work) const;
   // Looks at the clock and the outside at once, whatever was spent.
   bool reached() { return look(); }
 

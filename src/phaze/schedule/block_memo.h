@@ -1,7 +1,7 @@
 // Solutions of hard blocks, shared between threads: chips that differ in little ask for the same ones.
 //
-// What is found does not depend on who asked first, since a solution depends on the block and the budget alone; both
-// are part of the key. Who asks for what another thread is about to solve waits for it.
+// What is found does not depend on who asked first, since a solution depends on the block, the goal and the budget
+// alone; all are part of the key. Who asks for what another thread is about to solve waits for it.
 //
 //   BlockMemo::Question question(memo, key);
 //   if (!question.answer()) question.settle(solve(...));
@@ -23,6 +23,7 @@ struct BlockResult {
   BlockSchedule schedule;
   Ticks lower_bound = 0;
   bool optimal = false;
+  std::uint64_t work = 0;  // that the search took, in units of a Stop; 0 where none was needed
 };
 
 class BlockMemo {

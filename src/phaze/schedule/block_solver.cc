@@ -11,6 +11,13 @@ constexpr std::size_t kSmall = 5;
 constexpr std::size_t kLarge = 65;
 // With less of a budget than this, bounds and lists are all that is wanted.
 constexpr std::uint64_t kLeastToRelax = 50;
+// Operators that take less than this share of a schedule are left out at first where they are a quarter of all. With
+// less of a budget than this it does not pay: there are two searches instead of one.
+constexpr double kSmallShare = 1e-3;
+constexpr std::uint64_t kLeastToCoarsen = 100'000;
+// Where they alone make a difference, of this share of the schedule at most, they get so small a part of the budget.
+constexpr double kNearly = 1e-4;
+constexpr std::uint64_t kForTheRest = 16;
 // With more modes than this per operator, the sets that may run side by side are so many that the antichain LP costs
 // more than narrow searches do and often ends below what they prove. It then comes after them.
 constexpr std::size_t kManyModes = 2;
@@ -23,6 +30,12 @@ constexpr std::size_t kLastToFind = 4096;
 constexpr std::size_t kWidenForProof = 16;
 // A layer of so many states takes a few hundred megabytes.
 constexpr std::size_t kWidest = std::size_t{1} << 20U;
+
+bool has_many_modes(const Block& block) { return block.modes.size() > kManyModes * block.size; }
+
+bool is_worth_relaxing(const Block& block, const Stop& stop) {
+  return block.size >= kSmall && stop.work_left() >= kLeastToRelax;
+}
 
 bool closed(const BlockResult& result) {
   return static_cast<double>(result.lower_bound) >=
@@ -57,64 +70,97 @@ Statistics& Statistics::operator+=(const Statistics& other) {
   return *this;
 }
 
-void BlockSolver::solve(const Block& block, Stop& stop, BlockResult& result, Statistics& statistics) {
+void BlockSolver::solve(const Block& block, Ticks goal, Stop& stop, BlockResult& result, Statistics& statistics) {
   ++statistics.blocks;
   statistics.largest_block = std::max<std::uint64_t>(statistics.largest_block, block.size);
-  solve(block, Relaxing::kFirst, stop, result, statistics);
+  solve(block, Relaxing::kFirst, goal, stop, result, statistics);
 }
 
-void BlockSolver::solve(const Block& block, Relaxing relaxing, Stop& stop, BlockResult& result,
+void BlockSolver::solve(const Block& block, Relaxing relaxing, Ticks goal, Stop& stop, BlockResult& result,
                         Statistics& statistics) {
   result.lower_bound = bounds_.compute(block);
   lists_.run(block, result.lower_bound, result.schedule);
   result.optimal = closed(result);
-  if (result.optimal) {
-    ++statistics.closed_by_lists;
-  } else if (relaxing == Relaxing::kNever || !settle_by_relaxation(block, stop, result, statistics)) {
-    close_gap(block, stop, result, statistics);
-  }
+  if (result.optimal) ++statistics.closed_by_lists;
+  if (!result.optimal && result.lower_bound < goal) search_once(block, relaxing, goal, stop, result, statistics);
   // Once no better schedule is left, bounds are those of nothing.
   if (result.optimal) result.lower_bound = result.schedule.makespan;
 }
 
+// What has been searched for before is taken from the memo, and paid for all the same: what is left of the budget for
+// other blocks does not depend on who came first.
+void BlockSolver::search_once(const Block& block, Relaxing relaxing, Ticks goal, Stop& stop, BlockResult& result,
+                              Statistics& statistics) {
+  const auto search_now = [&] {
+    const State state = settle_by_large(block, goal, stop, result, statistics);
+    if (state == State::kSettled) return;
+    Stop part = stop.part(stop.work_left() / (state == State::kNearlySettled ? kForTheRest : 1));
+    if (relaxing == Relaxing::kNever || !settle_by_relaxation(block, goal, part, result, statistics))
+      close_gap(block, goal, part, result, statistics);
+    stop.spend(part.spent() - stop.spent());
+  };
+  if (memo_ == nullptr || !is_worth_relaxing(block, stop)) return search_now();
+  Digest key = digest(block);
+  key.add(static_cast<std::uint64_t>(relaxing));
+  key.add(goal);
+  key.add(stop.work_left());
+  BlockMemo::Question question(*memo_, key);
+  if (question.answer()) {
+    result = *question.answer();
+    stop.spend(result.work);
+    return;
+  }
+  const std::uint64_t before = stop.spent();
+  search_now();
+  result.work = stop.spent() - before;
+  // A deadline or a user comes at another moment the next time.
+  if (stop.reason() == Stop::Reason::kNone || stop.reason() == Stop::Reason::kWork) question.settle(result);
+}
+
+// Solves the block without its small operators, with a budget of its own. How that leaves the block: settled; nearly
+// so, which means that what is left of the gap is a matter of the small ones alone; or open.
+BlockSolver::State BlockSolver::settle_by_large(const Block& block, Ticks goal, const Stop& stop, BlockResult& result,
+                                                Statistics& statistics) {
+  if (stop.work_left() < kLeastToCoarsen) return State::kOpen;
+  const double small = kSmallShare * static_cast<double>(result.schedule.makespan);
+  if (!keep_large(block, static_cast<Ticks>(small), large_) || large_.block.size * 4 > block.size * 3)
+    return State::kOpen;
+  if (for_large_ == nullptr) for_large_ = std::make_unique<BlockSolver>(memo_);
+  BlockResult large;
+  Stop own = stop;
+  for_large_->solve(large_.block, Relaxing::kFirst, std::min(goal, result.schedule.makespan), own, large, statistics);
+  if (large.schedule.makespan < result.schedule.makespan)
+    put_small_back(block, large_, large.schedule, lists_, result.schedule);
+  result.lower_bound = std::max(result.lower_bound, std::min(large.lower_bound, result.schedule.makespan));
+  result.optimal = closed(result);
+  if (result.optimal || result.lower_bound >= goal) return State::kSettled;
+  const double nearly = (1 - kNearly) * static_cast<double>(result.schedule.makespan);
+  return static_cast<double>(result.lower_bound) > nearly ? State::kNearlySettled : State::kOpen;
+}
+
 // Solves the block without the resource that is least in demand, with a budget of its own. True if the schedule found
-// keeps within the capacity of that resource, so that there is nothing to add.
-bool BlockSolver::settle_by_relaxation(const Block& block, Stop& stop, BlockResult& result, Statistics& statistics) {
-  if (block.size < kSmall || stop.work_left() < kLeastToRelax) return false;
+// keeps within the capacity of that resource, so that there is nothing to add, or its bound reaches the goal.
+bool BlockSolver::settle_by_relaxation(const Block& block, Ticks goal, Stop& stop, BlockResult& result,
+                                       Statistics& statistics) {
+  if (!is_worth_relaxing(block, stop)) return false;
   const std::optional<std::size_t> resource = least_in_demand(block);
   if (!resource) return false;
   leave_out(block, *resource, relaxed_);
-  BlockResult relaxed = solve_relaxed(stop, statistics);
+  BlockResult relaxed;
+  Stop own = stop;
+  solve(relaxed_.block, Relaxing::kNever, goal, own, relaxed, statistics);
   result.lower_bound = std::max(result.lower_bound, std::min(relaxed.lower_bound, result.schedule.makespan));
   for (BlockPlacement& placement : relaxed.schedule.ops) placement.mode = relaxed_.modes[placement.mode];
   const bool fits = keeps_within(block, *resource, relaxed.schedule);
   if (fits && relaxed.schedule.makespan < result.schedule.makespan) result.schedule = relaxed.schedule;
   result.optimal = closed(result) || (fits && relaxed.optimal);
-  return fits || result.optimal;
+  return fits || result.optimal || result.lower_bound >= goal;
 }
 
-BlockResult BlockSolver::solve_relaxed(const Stop& stop, Statistics& statistics) {
-  Stop own = stop;
-  const auto solve_now = [&] {
-    BlockResult result;
-    solve(relaxed_.block, Relaxing::kNever, own, result, statistics);
-    return result;
-  };
-  if (memo_ == nullptr) return solve_now();
-  Digest key = digest(relaxed_.block);
-  key.add(stop.work_left());
-  BlockMemo::Question question(*memo_, key);
-  if (question.answer()) return *question.answer();
-  BlockResult result = solve_now();
-  // A deadline or a user comes at another moment the next time.
-  if (own.reason() == Stop::Reason::kNone || own.reason() == Stop::Reason::kWork) question.settle(result);
-  return result;
-}
-
-void BlockSolver::close_gap(const Block& block, Stop& stop, BlockResult& result, Statistics& statistics) {
-  if (block.words == 1) return close_gap(narrow_, block, stop, result, statistics);
-  if (block.words == 2) return close_gap(middle_, block, stop, result, statistics);
-  if (block.words <= 4) return close_gap(wide_, block, stop, result, statistics);
+void BlockSolver::close_gap(const Block& block, Ticks goal, Stop& stop, BlockResult& result, Statistics& statistics) {
+  if (block.words == 1) return close_gap(narrow_, block, goal, stop, result, statistics);
+  if (block.words == 2) return close_gap(middle_, block, goal, stop, result, statistics);
+  if (block.words <= 4) return close_gap(wide_, block, goal, stop, result, statistics);
   // Beyond 256 operators that hang together there is no search, only the bounds and the lists from both ends.
   reverse(block, reversed_);
   lists_.improve(block, reversed_, result.schedule);
@@ -147,23 +193,39 @@ void BlockSolver::set_worths(const Block& block, std::span<const double> rates) 
 }
 
 template <std::size_t Words>
-void BlockSolver::close_gap(Engine<Words>& engine, const Block& block, Stop& stop, BlockResult& result,
+void BlockSolver::close_gap(Engine<Words>& engine, const Block& block, Ticks goal, Stop& stop, BlockResult& result,
                             Statistics& statistics) {
   reverse(block, reversed_);
   lists_.improve(block, reversed_, result.schedule);
-  const bool small = block.size < kSmall;
-  const bool many_modes = block.modes.size() > kManyModes * block.size;
-  if (!small && many_modes && !closed(result)) {
-    // A quarter of the budget: without a good schedule the search that follows finds no end.
-    const std::uint64_t tries = std::min<std::uint64_t>(stop.work_left(), kMostTriesPerOperator * block.size);
-    local_search_.improve(block, result.lower_bound, tries, stop, result.schedule);
+  if (goal >= result.schedule.makespan) {
+    if (block.size >= kSmall && has_many_modes(block) && !closed(result)) {
+      // A quarter of the budget: without a good schedule the search that follows finds no end.
+      const std::uint64_t tries = std::min<std::uint64_t>(stop.work_left(), kMostTriesPerOperator * block.size);
+      local_search_.improve(block, result.lower_bound, tries, stop, result.schedule);
+    }
+    return find_shorter(engine, block, stop, result, statistics);
   }
+  // As if a schedule as long as the goal were known: what is no shorter than that is passed over.
+  known_ = result.schedule;
+  result.schedule.makespan = goal;
+  find_shorter(engine, block, stop, result, statistics);
+  if (result.schedule.makespan < goal) return;
+  result.schedule = known_;
+  if (result.optimal) result.lower_bound = whole_ticks(static_cast<double>(goal) * (1 - kTimeTolerance));
+  result.optimal = false;
+}
+
+// Begins with the schedule at hand and ends with none that is shorter, or a bound on how much shorter one could be.
+template <std::size_t Words>
+void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, Stop& stop, BlockResult& result,
+                               Statistics& statistics) {
+  const bool small = block.size < kSmall;
   if (closed(result)) {
     result.optimal = true;
     ++statistics.closed_by_lists;
     return;
   }
-  const bool searched = small || (many_modes && block.size < kLarge);
+  const bool searched = small || (has_many_modes(block) && block.size < kLarge);
   if (searched) {
     set_worths(block, {});
     if (!search(engine, block, kFirstWidth, small ? kWidest : kNarrow, stop, result, statistics)) return;

@@ -1,6 +1,8 @@
 // Solves one block: bounds, heuristics, the antichain bound, and the search, each only if those before it leave a gap.
 #pragma once
 
+#include <limits>
+#include <memory>
 #include <vector>
 
 #include "phaze/base/stop.h"
@@ -10,6 +12,7 @@
 #include "phaze/schedule/bounds.h"
 #include "phaze/schedule/exact.h"
 #include "phaze/schedule/heuristics.h"
+#include "phaze/schedule/large.h"
 #include "phaze/schedule/local_search.h"
 #include "phaze/schedule/relax.h"
 
@@ -31,13 +34,18 @@ struct Statistics {
   bool operator==(const Statistics&) const = default;
 };
 
+// A goal that no bound reaches: the optimum is asked for.
+inline constexpr Ticks kNoGoal = std::numeric_limits<Ticks>::max();
+
 // Keeps its memory from one block to the next.
 class BlockSolver {
  public:
   // A memo, if any, must outlive the solver.
   explicit BlockSolver(BlockMemo* memo = nullptr) : memo_(memo) {}
 
-  void solve(const Block& block, Stop& stop, BlockResult& result, Statistics& statistics);
+  // A bound of `goal` ticks is all that is asked for: schedules that long or longer are of no interest, and are not
+  // looked for. The lower the goal, the less there is to search.
+  void solve(const Block& block, Ticks goal, Stop& stop, BlockResult& result, Statistics& statistics);
 
  private:
   template <std::size_t Words>
@@ -46,12 +54,19 @@ class BlockSolver {
     LayeredSearch<Words> search;
   };
   enum class Relaxing : std::uint8_t { kFirst, kNever };
-  void solve(const Block& block, Relaxing relaxing, Stop& stop, BlockResult& result, Statistics& statistics);
-  void close_gap(const Block& block, Stop& stop, BlockResult& result, Statistics& statistics);
-  bool settle_by_relaxation(const Block& block, Stop& stop, BlockResult& result, Statistics& statistics);
-  BlockResult solve_relaxed(const Stop& stop, Statistics& statistics);
+  void solve(const Block& block, Relaxing relaxing, Ticks goal, Stop& stop, BlockResult& result,
+             Statistics& statistics);
+  void close_gap(const Block& block, Ticks goal, Stop& stop, BlockResult& result, Statistics& statistics);
+  bool settle_by_relaxation(const Block& block, Ticks goal, Stop& stop, BlockResult& result, Statistics& statistics);
+  enum class State : std::uint8_t { kSettled, kNearlySettled, kOpen };
+  State settle_by_large(const Block& block, Ticks goal, const Stop& stop, BlockResult& result, Statistics& statistics);
+  void search_once(const Block& block, Relaxing relaxing, Ticks goal, Stop& stop, BlockResult& result,
+                   Statistics& statistics);
   template <std::size_t Words>
-  void close_gap(Engine<Words>& engine, const Block& block, Stop& stop, BlockResult& result, Statistics& statistics);
+  void close_gap(Engine<Words>& engine, const Block& block, Ticks goal, Stop& stop, BlockResult& result,
+                 Statistics& statistics);
+  template <std::size_t Words>
+  void find_shorter(Engine<Words>& engine, const Block& block, Stop& stop, BlockResult& result, Statistics& statistics);
   template <std::size_t Words>
   bool search(Engine<Words>& engine, const Block& block, std::size_t from, std::size_t widest, Stop& stop,
               BlockResult& result, Statistics& statistics);
@@ -65,7 +80,9 @@ class BlockSolver {
   Block restricted_[2], reversed_;
   Relaxed relaxed_;
   bool better_backwards_ = false;
-  BlockSchedule found_;
+  BlockSchedule found_, known_;
+  Large large_;
+  std::unique_ptr<BlockSolver> for_large_;
   std::vector<std::uint8_t> keep_;
   std::vector<SearchWorth> worths_, reversed_worths_;
   Engine<1> narrow_;

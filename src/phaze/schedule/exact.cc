@@ -13,8 +13,18 @@ constexpr std::size_t kFirstSlots = 128;
 constexpr std::size_t kMostCompared = 4;
 constexpr std::size_t kMostIndexed = 4096;
 constexpr double kPathInRank = 0.5;
+// A state costs a unit of the budget. In fronts of thousands the comparisons take longer than all else, and so many of
+// them cost one, too.
+constexpr std::uint64_t kComparisonsPerUnit = 64;
 // A layer is made with room for this many times the states that a pass keeps, since some will be dominated.
 constexpr std::size_t kSpare = 4;
+
+// States of a layer that leave enough of the budget for the layers that follow. A pass that stops in the middle has
+// found no schedule, and a bound that is no better than that of its first states.
+std::size_t affordable(const Stop& stop, std::size_t layers_left) {
+  constexpr std::size_t kMostLayers = 4;
+  return std::max<std::size_t>(1, stop.work_left() / std::min(kMostLayers, layers_left));
+}
 
 bool same_modes(const Block& block, std::size_t a, std::size_t b) {
   const std::size_t first = block.mode_offsets[a], other = block.mode_offsets[b];
@@ -48,6 +58,7 @@ PassResult LayeredSearch<Words>::pass(const Block& block, const std::vector<Sear
     for (const double part : worth.least) total += part;
     now_.left.push_back(total);
   }
+  comparisons_ = 0;
   most_children_ = kSpare * width;
   path_in_rank_ = width <= kNarrow ? kPathInRank : 0;
   PassResult result{.least_cut = std::numeric_limits<double>::infinity()};
@@ -60,11 +71,12 @@ PassResult LayeredSearch<Words>::pass(const Block& block, const std::vector<Sear
       const double x = now_.states[a].rank, y = now_.states[b].rank;
       return x != y ? x < y : a < b;
     };
-    if (kept_.size() > width) {
-      std::nth_element(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(width), kept_.end(), earlier);
-      for (std::size_t i = width; i < kept_.size(); ++i)
+    const std::size_t most = std::min(width, affordable(stop, n - placed_count_));
+    if (kept_.size() > most) {
+      std::nth_element(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(most), kept_.end(), earlier);
+      for (std::size_t i = most; i < kept_.size(); ++i)
         result.least_cut = std::min(result.least_cut, now_.states[kept_[i]].bound);
-      kept_.resize(width);
+      kept_.resize(most);
       result.complete = false;
     }
     std::sort(kept_.begin(), kept_.end(), earlier);
@@ -88,6 +100,8 @@ PassResult LayeredSearch<Words>::pass(const Block& block, const std::vector<Sear
       if (best.makespan <= enough) return result;
     }
     drop_dominated();
+    stop.spend(comparisons_ / kComparisonsPerUnit);
+    comparisons_ %= kComparisonsPerUnit;
     std::swap(now_, next_);
   }
   return result;
@@ -500,6 +514,7 @@ void LayeredSearch<Words>::drop_dominated(std::span<Key> keys) {
     State& state = next_.states[key.state];
     // One that is dead is dominated by one that is not, and so is whatever it dominates.
     state.dead = index_.any_nowhere_larger(key, [&](std::uint32_t other) {
+      ++comparisons_;
       return other != key.state && !next_.states[other].dead && dominates(next_.states[other], state);
     });
   }

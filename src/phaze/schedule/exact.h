@@ -190,6 +190,7 @@ class LayeredSearch {
   std::vector<double> rest_;         // per piece and worth: what the operators running then still earn
   std::vector<double> least_ranks_;  // of the next layer, at most most_children_, as a heap
   std::size_t most_children_ = 0;
+  std::uint64_t comparisons_ = 0;
   double path_in_rank_ = 0;
   std::vector<double> price_of_all_, price_of_tried_, left_;
 };

@@ -6,7 +6,6 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <random>
 #include <thread>
 
 #include "phaze/schedule/block_memo.h"
@@ -24,30 +23,6 @@ constexpr std::uint64_t kInstances = 40;
 #else
 constexpr std::uint64_t kInstances = 200;
 #endif
-
-// Operators that run on cores, on a second kind of cores, or on both, and all share a bandwidth, as those of layers do.
-Instance layer_like(std::size_t operators, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  const auto below = [&](std::uint64_t end) { return random() % end; };
-  const double scarce = 1 + static_cast<double>(below(4));
-  Instance instance;
-  instance.resources = {{"tc", 4}, {"vc", scarce}, {"hbm", 1}};
-  for (std::size_t i = 0; i < operators; ++i) {
-    const OpId op = instance.add_op("op" + std::to_string(i));
-    const bool tensor = below(2) == 0, vector = !tensor || below(3) == 0;
-    const double work = 1 + static_cast<double>(below(8));
-    const double share = 0.05 + 0.9 * static_cast<double>(below(100)) / 100;
-    for (const double cores : {1.0, 2.0, 4.0}) {
-      const double seconds = std::max(work / cores, work * share / 2);
-      const double vectors = vector ? std::min(scarce, cores) : 0;
-      const std::array demand = {tensor ? cores : 0, vectors, std::min(1.0, work * share / 2 / seconds)};
-      instance.add_mode(seconds, demand);
-    }
-    for (std::size_t j = 0; j < i; ++j)
-      if (below(4) == 0) instance.add_edge(OpId(j), op);
-  }
-  return instance;
-}
 
 TEST(Relax, leaves_out_what_is_least_in_demand_unless_something_needs_nothing_else) {
   Instance instance;
@@ -96,7 +71,7 @@ TEST(Relax, layers_are_solved_to_the_optimum_of_brute_force) {
   Solver solver(&memo);
   int settled = 0, not_settled = 0;
   for (std::uint64_t seed = 0; seed < kInstances; ++seed) {
-    const Instance instance = layer_like(5 + seed % 3, seed);
+    const Instance instance = testing::layer_like(5 + seed % 3, seed);
     const double optimum = testing::least_makespan(instance);
     for (int time = 0; time < 2; ++time) {
       Stop stop;
@@ -115,7 +90,7 @@ TEST(Relax, layers_are_solved_to_the_optimum_of_brute_force) {
       BlockResult result;
       Statistics statistics;
       Stop stop;
-      BlockSolver().solve(relaxed.block, stop, result, statistics);
+      BlockSolver().solve(relaxed.block, kNoGoal, stop, result, statistics);
       for (BlockPlacement& placement : result.schedule.ops) placement.mode = relaxed.modes[placement.mode];
       ++(keeps_within(block, *resource, result.schedule) ? settled : not_settled);
     }

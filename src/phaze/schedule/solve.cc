@@ -1,24 +1,51 @@
 #include "phaze/schedule/solve.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
 
 #include "phaze/schedule/evaluate.h"
 
 namespace phaze::schedule {
 
+// Of the blocks together. Rounded up to a billionth of the serial schedule, so that goals which differ in their last
+// digits ask the same question of the memo.
+Ticks Solver::goal_in_ticks(double goal) const {
+  constexpr double kGrain = 0x1p20;
+  const double grains = (goal - decomposition_.seconds_alone()) / decomposition_.seconds_per_tick() / kGrain;
+  if (grains > static_cast<double>(kSerialTicks) / kGrain) return kNoGoal;
+  return static_cast<Ticks>(std::ceil(std::max(0.0, grains)) * kGrain);
+}
+
 const Solution& Solver::solve(const Instance& instance, Stop& stop) {
+  return solve(instance, std::numeric_limits<double>::infinity(), stop);
+}
+
+const Solution& Solver::solve(const Instance& instance, double goal, Stop& stop) {
   decomposition_.split(instance);
   const auto blocks = decomposition_.blocks();
   schedules_.resize(std::max(schedules_.size(), blocks.size()));
   solution_.statistics = {};
-  Ticks bound = 0;
+  const Ticks wanted = goal_in_ticks(goal);
+  order_.resize(blocks.size());
+  std::iota(order_.begin(), order_.end(), 0);
+  least_.assign(blocks.size(), 0);
+  if (wanted != kNoGoal) {
+    // The small blocks are solved first, and what they take is known when it comes to the large one.
+    std::ranges::stable_sort(order_, {}, [&](std::uint32_t b) { return blocks[b].size; });
+    for (std::size_t b = 0; b < blocks.size(); ++b) least_[b] = bounds_.compute(blocks[b]);
+  }
   bool optimal = true;
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
-    block_solver_.solve(blocks[b], stop, result_, solution_.statistics);
+  for (const std::uint32_t b : order_) {
+    Ticks of_block = kNoGoal;
+    if (wanted != kNoGoal) of_block = wanted - (std::reduce(least_.begin(), least_.end()) - least_[b]);
+    block_solver_.solve(blocks[b], of_block, stop, result_, solution_.statistics);
     std::swap(schedules_[b], result_.schedule);
-    bound += result_.lower_bound;
+    least_[b] = result_.lower_bound;
     optimal = optimal && result_.optimal;
   }
+  const Ticks bound = std::reduce(least_.begin(), least_.end());
   decomposition_.assemble({schedules_.data(), blocks.size()}, solution_.schedule);
   solution_.proof = optimal ? Proof::kOptimal : Proof::kFeasible;
   const double makespan = solution_.schedule.makespan;

@@ -51,11 +51,19 @@ class Solver {
 
   // The solution stays valid until the next call.
   const Solution& solve(const Instance& instance, Stop& stop);
+  // Only far enough to tell whether a schedule is shorter than `goal` seconds: a bound of that is all that is asked
+  // for.
+  const Solution& solve(const Instance& instance, double goal, Stop& stop);
 
  private:
+  Ticks goal_in_ticks(double goal) const;
+
   Decomposition decomposition_;
+  SimpleBounds bounds_;
   BlockSolver block_solver_;
   std::vector<BlockSchedule> schedules_;
+  std::vector<Ticks> least_;  // of the blocks
+  std::vector<std::uint32_t> order_;
   BlockResult result_;
   Solution solution_;
 };

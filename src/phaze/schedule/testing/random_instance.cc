@@ -143,4 +143,26 @@ Instance random_branches(Model model, std::size_t ops, std::size_t width, std::u
   return instance;
 }
 
+Instance layer_like(std::size_t operators, std::uint64_t seed, std::size_t small) {
+  Random random(seed);
+  const double scarce = 1 + static_cast<double>(random.below(4));
+  Instance instance;
+  instance.resources = {{"tc", 4}, {"vc", scarce}, {"hbm", 1}};
+  for (std::size_t i = 0; i < operators; ++i) {
+    const OpId op = instance.add_op("op" + std::to_string(i));
+    const bool tensor = random.below(2) == 0, vector = !tensor || random.below(3) == 0;
+    const double work = (1 + static_cast<double>(random.below(8))) * (i + small < operators ? 1 : 1e-6);
+    const double share = 0.05 + 0.9 * static_cast<double>(random.below(100)) / 100;
+    for (const double cores : {1.0, 2.0, 4.0}) {
+      const double seconds = std::max(work / cores, work * share / 2);
+      const double vectors = vector ? std::min(scarce, cores) : 0;
+      const std::array demand = {tensor ? cores : 0, vectors, std::min(1.0, work * share / 2 / seconds)};
+      instance.add_mode(seconds, demand);
+    }
+    for (std::size_t j = 0; j < i; ++j)
+      if (random.below(4) == 0) instance.add_edge(OpId(j), op);
+  }
+  return instance;
+}
+
 }  // namespace phaze::schedule::testing

@@ -18,4 +18,8 @@ Instance random_instance(Model model, std::size_t ops, std::uint64_t seed);
 // `ops` operators.
 Instance random_branches(Model model, std::size_t ops, std::size_t width, std::uint64_t seed);
 
+// Operators that run on cores, on a second kind of cores, or on both, and all share a bandwidth, as those of layers do.
+// The last `small` of them take a few millionths of what the others take.
+Instance layer_like(std::size_t operators, std::uint64_t seed, std::size_t small = 0);
+
 }  // namespace phaze::schedule::testing

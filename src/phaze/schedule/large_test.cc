@@ -1,0 +1,98 @@
+#include "phaze/schedule/large.h"
+
+#include <gtest/gtest.h>
+
+#include "phaze/schedule/decompose.h"
+#include "phaze/schedule/evaluate.h"
+#include "phaze/schedule/solve.h"
+#include "phaze/schedule/testing/brute_force.h"
+#include "phaze/schedule/testing/random_instance.h"
+
+namespace phaze::schedule {
+namespace {
+
+#ifdef PHAZE_THIN_TESTS
+constexpr std::uint64_t kInstances = 30;
+#else
+constexpr std::uint64_t kInstances = 200;
+#endif
+
+TEST(Large, the_order_of_those_kept_is_the_one_through_those_that_go) {
+  Instance instance;
+  instance.resources = {{"tc", 2}};
+  for (const double seconds : {2.0, 1e-6, 3.0, 1.0}) {
+    instance.add_op("op");
+    instance.add_mode(seconds, std::array{1.0});
+  }
+  instance.add_edge(OpId(0), OpId(1));
+  instance.add_edge(OpId(1), OpId(2));
+  Decomposition decomposition;
+  decomposition.split(instance);
+  ASSERT_EQ(decomposition.blocks().size(), 1U);
+  const Block& block = decomposition.blocks()[0];
+  Large large;
+  EXPECT_FALSE(keep_large(block, 0, large)) << "none is small";
+  EXPECT_FALSE(keep_large(block, kSerialTicks * 2, large)) << "none is large";
+  ASSERT_TRUE(keep_large(block, kSerialTicks / 1000, large));
+  ASSERT_EQ(large.block.size, 3U);
+  std::size_t ordered = 0;
+  for (std::size_t b = 0; b < large.block.size; ++b)
+    for (std::size_t a = 0; a < b; ++a) {
+      EXPECT_EQ(large.block.precedes(a, b), block.precedes(large.ops[a], large.ops[b]));
+      ordered += large.block.precedes(a, b) ? 1 : 0;
+    }
+  EXPECT_EQ(ordered, 1U);
+}
+
+TEST(Large, schedules_of_the_large_ones_bound_the_others_and_become_schedules_of_all) {
+  std::size_t better = 0;
+  for (std::uint64_t seed = 0; seed < kInstances; ++seed) {
+    const Instance instance = testing::layer_like(7, seed, 3);
+    const double optimum = testing::least_makespan(instance);
+    Decomposition decomposition;
+    decomposition.split(instance);
+    const auto blocks = decomposition.blocks();
+    std::vector<BlockSchedule> schedules(blocks.size());
+    double bound = decomposition.seconds_alone();
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      ListScheduler lists;
+      ListScheduler::run_serially(blocks[b], schedules[b]);
+      Large large;
+      if (!keep_large(blocks[b], kSerialTicks / 1000, large)) continue;
+      BlockResult result;
+      Statistics statistics;
+      Stop stop;
+      BlockSolver().solve(large.block, kNoGoal, stop, result, statistics);
+      ASSERT_TRUE(result.optimal);
+      bound += static_cast<double>(result.schedule.makespan) * decomposition.seconds_per_tick();
+      const Ticks before = schedules[b].makespan;
+      put_small_back(blocks[b], large, result.schedule, lists, schedules[b]);
+      better += schedules[b].makespan < before ? 1 : 0;
+    }
+    Schedule schedule;
+    decomposition.assemble(schedules, schedule);
+    EXPECT_TRUE(evaluate(instance, schedule).valid()) << "seed " << seed;
+    EXPECT_LE(bound, optimum * (1 + 1e-8)) << "seed " << seed;
+  }
+  EXPECT_GT(better, kInstances / 2);
+}
+
+// With a budget that makes the solver begin with the large ones.
+TEST(Large, layers_with_small_operators_are_solved_to_the_optimum_of_brute_force) {
+  BlockMemo memo;
+  Solver solver(&memo);
+  for (std::uint64_t seed = 0; seed < kInstances; ++seed) {
+    const Instance instance = testing::layer_like(7, seed, 2 + seed % 3);
+    const double optimum = testing::least_makespan(instance);
+    for (int time = 0; time < 2; ++time) {
+      Stop stop({.work = 10'000'000});
+      const Solution& solution = solver.solve(instance, stop);
+      EXPECT_TRUE(evaluate(instance, solution.schedule).valid());
+      EXPECT_EQ(solution.proof, Proof::kOptimal) << "seed " << seed;
+      EXPECT_NEAR(solution.schedule.makespan, optimum, 1e-8 * optimum) << "seed " << seed << " time " << time;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace phaze::schedule

@@ -147,7 +147,7 @@ class Comparing {
     search::ChipEvaluator evaluator(problem_);
     const Points points = encode(problem_.chips);
     const auto find = [&](const std::vector<std::size_t>& models, Figure ModelComparison::*figure) {
-      const auto score = [&](std::size_t chip) { return evaluator.score(problem_.chips[chip], models); };
+      const auto score = [&](std::size_t chip) { return evaluator.quick_score(problem_.chips[chip], models); };
       const BayesianResult found = bayesian_search(points, score, options_.bayesian, progress_);
       result_.stopped = result_.stopped || found.stopped;
       result_.trials = std::max(result_.trials, found.trials.size());

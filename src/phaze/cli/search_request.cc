@@ -87,7 +87,7 @@ void SearchRequest::add_to(CLI::App& command) {
                      "Of layer schedules: branch and bound, or an integer program as in 2024 (default: exact)");
   command
       .add_option("--effort", problem.most_effort,
-                  "Where unproven layer schedules keep the answer from being proven, their scheduler gets up to 16^N "
+                  "Where unproven layer schedules keep the answer from being proven, their scheduler gets up to 64^N "
                   "times as long (default: 1)")
       ->check(CLI::Range(0, 6))
       ->type_name("N");

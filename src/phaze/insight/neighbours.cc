@@ -52,7 +52,7 @@ std::vector<Neighbour> neighbours(const DesignSpace& space, const search::Proble
                           .to = dimension.parameter->format(value),
                           .allowed = space.keeps(other),
                           .area_um2 = hardware::area(other, problem.area_model).total,
-                          .score = evaluator.score(other, models)};
+                          .score = evaluator.quick_score(other, models)};
       if (!neighbour.allowed) neighbour.limit = broken_limit(space, other);
       neighbour.ratio = own > 0 ? neighbour.score / own : 0;
       found.push_back(std::move(neighbour));

@@ -3,6 +3,13 @@
 #include <variant>
 
 namespace phaze::layer_schedule {
+namespace {
+
+LayerTime time_of(const schedule::Solution& solution) {
+  return {solution.schedule.makespan, solution.lower_bound, solution.proof == schedule::Proof::kOptimal};
+}
+
+}  // namespace
 
 LayerTime LayerScheduler::time(const workload::OpGraph& graph, const cost::OperatorCosts& costs,
                                Collectives collectives) {
@@ -27,7 +34,14 @@ LayerTime LayerScheduler::time(const workload::OpGraph& graph, const cost::Opera
   } else {
     solution_ = &solver_.solve(instance_, stop);
   }
-  return {solution_->schedule.makespan, solution_->lower_bound, solution_->proof == schedule::Proof::kOptimal};
+  return time_of(*solution_);
+}
+
+LayerTime LayerScheduler::bound(const workload::OpGraph& graph, const cost::OperatorCosts& costs, double goal) {
+  fill_instance(graph, costs, options_, instance_);
+  Stop stop({.work = states_});
+  solution_ = &solver_.solve(instance_, goal, stop);
+  return time_of(*solution_);
 }
 
 }  // namespace phaze::layer_schedule

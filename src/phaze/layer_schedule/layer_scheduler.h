@@ -27,6 +27,9 @@ class LayerScheduler {
   LayerTime time(const workload::OpGraph& graph, const cost::OperatorCosts& costs,
                  Collectives collectives = Collectives::kTimed);
 
+  // Only far enough to tell whether a schedule is shorter than `goal` seconds.
+  LayerTime bound(const workload::OpGraph& graph, const cost::OperatorCosts& costs, double goal);
+
   // The instance and solution behind the last answer that needed a schedule.
   const schedule::Instance& instance() const { return instance_; }
   const schedule::Solution& solution() const { return *solution_; }

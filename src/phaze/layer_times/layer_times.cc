@@ -36,6 +36,12 @@ LayerCost untimed_cost(const Layer& layer, bool recomputed, const LayerGraph& gr
   return cost;
 }
 
+// Adding the gradients of a microbatch to those before it.
+double accumulation_seconds(const Layer& layer, const cost::OperatorCosts& costs, const TableOptions& options) {
+  const double per_byte = 1 / (costs.chip().hbm_bandwidth * costs.chip().calibration.hbm);
+  return real(layer.parameters + layer.tied_parameters) * options.accumulation_bytes * per_byte;
+}
+
 bool is_recomputed(const LayerGraph& graph, const Layer& layer) {
   return !std::ranges::any_of(graph.layers, has_attention_core) || has_attention_core(layer);
 }
@@ -110,10 +116,9 @@ LayerPricer::Tables LayerPricer::price(const cost::OperatorCosts& costs, const T
   const auto least = [](const TimedPass& pass) {
     return PassTime{pass.lower_bound, std::min(pass.lower_bound, pass.time.communication)};
   };
-  const double per_byte = 1 / (costs.chip().hbm_bandwidth * costs.chip().calibration.hbm);
   for (std::size_t i = 0; i < graph_->layers.size(); ++i) {
     const Layer& layer = graph_->layers[i];
-    const double accumulation = real(layer.parameters + layer.tied_parameters) * options.accumulation_bytes * per_byte;
+    const double accumulation = accumulation_seconds(layer, costs, options);
     const auto fill = [&](LayerCost& cost, const PassTime& forward, const PassTime& backward, const PassTime& again) {
       cost.forward = forward;
       cost.backward = backward;
@@ -129,6 +134,35 @@ LayerPricer::Tables LayerPricer::price(const cost::OperatorCosts& costs, const T
     fill(tables.lower_bounds.kinds[i], least(forward), least(backward), least(again));
   }
   if (proven) tables.lower_bounds = {};
+  return tables;
+}
+
+LayerPricer::Tables LayerPricer::bound(const cost::OperatorCosts& costs, const TableOptions& options,
+                                       const Tables& known, double share) const {
+  check(options.engine == schedule::Engine::kExact, "only the exact engine looks for bounds");
+  Tables tables = known;
+  LayerScheduler scheduler(options.schedule, options.states_per_layer, options.engine, options.memo);
+  for (std::size_t i = 0; i < tables.times.kinds.size(); ++i) {
+    // `beside` its schedule a pass takes these seconds.
+    const auto tighten = [&](const workload::OpGraph& graph, PassTime& least, PassTime& time, double beside) {
+      if (least.seconds >= time.seconds) return;
+      const double goal = least.seconds + share * (time.seconds - least.seconds);
+      const layer_schedule::LayerTime found = scheduler.bound(graph, costs, goal - beside);
+      time.seconds = std::clamp(found.seconds + beside, least.seconds, time.seconds);
+      least.seconds = std::clamp(found.lower_bound + beside, least.seconds, time.seconds);
+    };
+    const Layer& layer = graph_->layers[i];
+    LayerCost& least = tables.lower_bounds.kinds[i];
+    LayerCost& time = tables.times.kinds[i];
+    tighten(layer.forward, least.forward, time.forward, 0);
+    tighten(layer.backward, least.backward, time.backward, accumulation_seconds(layer, costs, options));
+    if (recomputed_[i] == nullptr) continue;
+    tighten(*recomputed_[i], least.recompute[1], time.recompute[1], 0);
+    for (LayerCost* cost : {&least, &time}) {
+      if (cost->recompute[1].seconds > cost->forward.seconds) cost->recompute[1] = cost->forward;
+      cost->recompute[2] = cost->forward;
+    }
+  }
   return tables;
 }
 

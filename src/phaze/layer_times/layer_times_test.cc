@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 
 #include "phaze/hardware/chip_file.h"
 #include "phaze/layer_times/request.h"
@@ -60,6 +61,41 @@ TEST(LayerTimes, a_pass_takes_the_sum_of_its_operators_or_what_the_host_needs) {
   EXPECT_NEAR(seconds(0), cost::serial_cost(block, costs).seconds, 1e-12);
   EXPECT_GE(seconds(1), 5) << "a second for each operator";
   EXPECT_DOUBLE_EQ(seconds(2), 2 * seconds(1));
+}
+
+// Whatever comes of it: bounds rise and stay below the optimum, times fall and stay above it.
+TEST(LayerTimes, bounds_that_are_looked_for_part_of_the_way_hold) {
+  const auto graph = graph_of("gpt2-xl", {.fuse = true});
+  const hardware::Chip chip = *hardware::load_chip("tc=8x128x128,vc=8x128");
+  const auto network = *hardware::own_network(chip);
+  const cost::OperatorCosts costs({.chip = chip, .network = network});
+  const LayerPricer pricer(graph);
+  const TableOptions options{.states_per_layer = 30, .communication = false};
+  const LayerPricer::Tables known = pricer.price(costs, options);
+  ASSERT_FALSE(known.lower_bounds.nodes.empty()) << "nothing to look for";
+  TableOptions further = options;
+  further.states_per_layer = 100'000;
+  const LayerPricer::Tables best = pricer.price(costs, further);
+  for (const double share : {0.1, 0.5, 0.9}) {
+    further.states_per_layer = 2'000;
+    const LayerPricer::Tables found = pricer.bound(costs, further, known, share);
+    std::size_t raised = 0;
+    for (std::size_t i = 0; i < known.times.kinds.size(); ++i) {
+      const auto passes = [&](const LayerTable& table) {
+        const placement::LayerCost& cost = table.kinds[i];
+        return std::array{cost.forward.seconds, cost.backward.seconds, cost.recompute[1].seconds,
+                          cost.recompute[2].seconds};
+      };
+      for (std::size_t p = 0; p < 4; ++p) {
+        EXPECT_GE(passes(found.lower_bounds)[p], passes(known.lower_bounds)[p]);
+        EXPECT_LE(passes(found.lower_bounds)[p], passes(best.times)[p] * (1 + 1e-9));
+        EXPECT_LE(passes(found.times)[p], passes(known.times)[p]);
+        EXPECT_GE(passes(found.times)[p], passes(found.lower_bounds)[p]);
+        raised += passes(found.lower_bounds)[p] > passes(known.lower_bounds)[p] ? 1 : 0;
+      }
+    }
+    EXPECT_GT(raised, 0U) << "share " << share;
+  }
 }
 
 TEST(LayerTimes, only_blocks_are_recomputed) {

@@ -11,19 +11,27 @@ namespace phaze::search {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
+// How many times the states of a first look at a layer, with no second one.
+constexpr std::uint64_t kQuick = 16;
 
 }  // namespace
 
 ChipEvaluator::ChipEvaluator(const Problem& problem) : problem_(&problem) {
   if (problem.chips.size() > 1) sunstone_ = sunstone_table(problem);
-  const bool kernels = !problem.chips.empty() && problem.chips.front().calibration.serial;
-  profiles_.reserve(problem.workloads.size());
-  for (const layer_times::Workload& workload : problem.workloads)
-    profiles_.emplace_back(workload, problem.devices, problem.network, kernels, problem.states_per_layer,
-                           sunstone_.get());
+  profiles_ = profiles(problem.states_per_layer);
 }
 
 ChipEvaluator::~ChipEvaluator() = default;
+
+std::vector<ModelProfile> ChipEvaluator::profiles(std::uint64_t states_per_layer) const {
+  const bool kernels = !problem_->chips.empty() && problem_->chips.front().calibration.serial;
+  std::vector<ModelProfile> made;
+  made.reserve(problem_->workloads.size());
+  for (const layer_times::Workload& workload : problem_->workloads)
+    made.emplace_back(workload, problem_->devices, problem_->network, kernels, states_per_layer, sunstone_.get(),
+                      problem_->schedules.get());
+  return made;
+}
 
 hardware::Cluster ChipEvaluator::cluster_of(const hardware::Chip& chip) const {
   hardware::Cluster cluster{.chip = chip, .devices = problem_->devices, .network = problem_->network};
@@ -49,15 +57,31 @@ double ChipEvaluator::throughput(const hardware::Chip& chip, std::size_t model) 
   return static_cast<double>(problem_->workloads[model].training.global_batch) / search.evaluation()->seconds;
 }
 
-double ChipEvaluator::score(const hardware::Chip& chip, const std::vector<std::size_t>& models) {
+template <typename Evaluate>
+double ChipEvaluator::score(const hardware::Chip& chip, const std::vector<std::size_t>& models, Evaluate&& evaluate) {
   const hardware::Cluster cluster = cluster_of(chip);
   std::vector<double> seconds;
   for (const std::size_t model : models) {
-    const ChipSearch search = evaluated(cluster, model);
+    const ChipSearch search = evaluate(cluster, model);
     if (!search.evaluation()) return 0;
     seconds.push_back(search.evaluation()->seconds);
   }
   return Score(*problem_, models).of(seconds, cost_of(chip, *problem_));
+}
+
+double ChipEvaluator::score(const hardware::Chip& chip, const std::vector<std::size_t>& models) {
+  return score(chip, models,
+               [&](const hardware::Cluster& cluster, std::size_t model) { return evaluated(cluster, model); });
+}
+
+double ChipEvaluator::quick_score(const hardware::Chip& chip, const std::vector<std::size_t>& models) {
+  if (problem_->most_effort == 0) return score(chip, models);
+  if (quick_profiles_.empty()) quick_profiles_ = profiles(problem_->states_per_layer * kQuick);
+  return score(chip, models, [&](const hardware::Cluster& cluster, std::size_t model) {
+    ChipSearch search(quick_profiles_[model], cluster, memo_);
+    search.refine(Level::kSchedules, kNever);
+    return search;
+  });
 }
 
 std::optional<ChipSearch::Planned> ChipEvaluator::plan(const hardware::Chip& chip, std::size_t model) {

@@ -22,17 +22,23 @@ class ChipEvaluator {
   double throughput(const hardware::Chip& chip, std::size_t model);
   // What the problem is to maximise, over these models; 0 where one of them has no plan.
   double score(const hardware::Chip& chip, const std::vector<std::size_t>& models);
+  // At least so much, at a fraction of the effort: to compare many chips.
+  double quick_score(const hardware::Chip& chip, const std::vector<std::size_t>& models);
   // The best plan and the request behind it.
   std::optional<ChipSearch::Planned> plan(const hardware::Chip& chip, std::size_t model);
 
  private:
+  std::vector<ModelProfile> profiles(std::uint64_t states_per_layer) const;
   ChipSearch evaluated(const hardware::Cluster& cluster, std::size_t model);
+  template <typename Evaluate>
+  double score(const hardware::Chip& chip, const std::vector<std::size_t>& models, Evaluate&& evaluate);
   hardware::Cluster cluster_of(const hardware::Chip& chip) const;
 
   const Problem* problem_;
   cost::Memo memo_{std::size_t{1} << 19};
   std::shared_ptr<const cost::SunstoneTable> sunstone_;
   std::vector<ModelProfile> profiles_;
+  std::vector<ModelProfile> quick_profiles_;  // empty before they are needed
 };
 
 }  // namespace phaze::search

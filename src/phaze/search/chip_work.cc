@@ -81,7 +81,7 @@ ChipWorker::ChipWorker(const Problem& problem) : problem_(&problem) {
   profiles_.reserve(problem.workloads.size());
   for (const layer_times::Workload& workload : problem.workloads)
     profiles_.emplace_back(workload, problem.devices, problem.network, kernels, problem.states_per_layer,
-                           sunstone_.get());
+                           sunstone_.get(), problem.schedules.get());
 }
 
 ChipWorker::~ChipWorker() = default;

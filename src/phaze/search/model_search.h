@@ -21,7 +21,10 @@
 // configuration goes up a level and back into the queue; when the first one is at kSchedules, it is the best of all.
 //
 // Schedules that are not proven optimal leave a gap between the plan and its bound. Where that gap matters, the search
-// is done again with more effort: at effort e the layer scheduler may take kEffort^e times as long.
+// is done again with more effort: at effort e the layer scheduler may take kEffort^e times as long. Most plans are then
+// known to be too slow to matter, and only their bounds are not. So the first question is whether the bounds can be
+// raised as far as it takes, which is a fraction of the way to the schedules at hand (LayerPricer::bound). The best
+// schedules are looked for only where that shows a plan that may be fast enough after all.
 #pragma once
 
 #include <cstdint>
@@ -52,9 +55,11 @@ const char* to_string(Level level);
 class ModelProfile {
  public:
   // `kernels` as for PassProfile.
-  // `sunstone` serves workloads of the 2024 profile faster where there are many chips; it must outlive the profile.
+  // `sunstone` serves workloads of the 2024 profile faster where there are many chips, `schedules` all others. Both
+  // must outlive the profile.
   ModelProfile(const layer_times::Workload& workload, std::int64_t devices, const hardware::Network& network,
-               bool kernels, std::uint64_t states_per_layer = 20'000, const cost::SunstoneTable* sunstone = nullptr);
+               bool kernels, std::uint64_t states_per_layer = 20'000, const cost::SunstoneTable* sunstone = nullptr,
+               schedule::BlockMemo* schedules = nullptr);
 
   // How operators are priced and layers scheduled for this model.
   cost::CostOptions cost_options(const hardware::Cluster& cluster) const;
@@ -94,12 +99,13 @@ class ModelProfile {
   const layer_times::Workload* workload_;
   std::uint64_t states_per_layer_;
   const cost::SunstoneTable* sunstone_;
+  schedule::BlockMemo* schedules_;
   std::vector<Configuration> configurations_;
   std::shared_ptr<Shared> shared_;
 };
 
 // How much longer a layer scheduler may take with each step of effort.
-inline constexpr std::uint64_t kEffort = 16;
+inline constexpr std::uint64_t kEffort = 64;
 
 // The best plan found at kSchedules.
 struct Evaluation {
@@ -157,6 +163,7 @@ class ChipSearch {
   };
   static bool later(const Entry& a, const Entry& b);
   bool raise(const Entry& entry, double best, double enough);
+  bool refute(const Entry& entry, double enough);
   bool put_back(Entry entry, Level level, double seconds, double horizon, double limit);
   bool settle(std::size_t configuration, layer_times::LayerPricer::Tables tables, double best, double limit);
   double place_least(std::size_t configuration, placement::LayerTable least_times, double below) const;

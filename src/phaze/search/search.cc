@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "phaze/base/hash.h"
@@ -27,8 +28,10 @@ constexpr double kRounding = 1e-9;
 constexpr std::size_t kFirstRound = 8;
 // Large rounds keep many workers busy, small ones waste less on chips that the next incumbent would have pruned.
 std::size_t round_size(std::size_t left) { return std::clamp<std::size_t>(left / 256, 32, 1 << 16); }
-// What is evaluated again takes longer, and the first of them may settle the rest.
-std::size_t round_size_again(std::size_t left) { return std::clamp<std::size_t>(left / 4, 8, 1 << 16); }
+// What is evaluated again takes longer, and the less the better the incumbent is.
+std::size_t round_size_again(std::size_t left) { return std::clamp<std::size_t>(left / 16, 8, 1 << 16); }
+// Where so many chips were evaluated again and none of them was settled, it is no use for the others.
+constexpr std::size_t kInVain = 24;
 
 }  // namespace
 
@@ -133,16 +136,17 @@ class Run {
     double bound = 0;
     std::size_t chip = 0;
     std::uint32_t effort = 0;  // of the step it waits for
+    double promise = 0;        // the bound; of a chip that waits for more effort the score
   };
   static bool later(const Waiting& a, const Waiting& b) {
     if (a.effort != b.effort) return a.effort > b.effort;
-    return a.bound != b.bound ? a.bound < b.bound : a.chip > b.chip;
+    return a.promise != b.promise ? a.promise < b.promise : a.chip > b.chip;
   }
 
   Status take_up();
   Status start();
   Status rounds();
-  Status raise(const std::vector<std::size_t>& round);
+  Status raise(const std::vector<std::size_t>& round, std::uint32_t effort);
   Status keep(run_db::RunStatus status);
   Level next_level(std::size_t chip) const;
   void judge(std::size_t chip);
@@ -150,9 +154,15 @@ class Run {
   bool may_be_better(std::size_t chip) const;
   void settle(std::size_t chip, Fate fate);
   void take_known(std::vector<std::size_t>& round);
+  bool is_in_vain(std::uint32_t effort) const;
+  void pass_over(std::uint32_t effort);
+  void keep_equals_apart(std::vector<std::size_t>& round) const;
   void sweep();
   void enter(std::size_t chip);
-  Waiting waiting(std::size_t chip) const { return {outcome_.chips[chip].bound, chip, next_effort(chip)}; }
+  Waiting waiting(std::size_t chip) const {
+    const ChipRecord& record = outcome_.chips[chip];
+    return {record.bound, chip, next_effort(chip), record.score > 0 ? record.score : record.bound};
+  }
   void changed(std::size_t chip);
   void count(const ChipRecord& record);
   bool hopeless(std::size_t chip) const;
@@ -379,14 +389,14 @@ bool Run::may_be_better(std::size_t chip) const {
          !selection_.excludes({chip, record.bound});
 }
 
-Status Run::raise(const std::vector<std::size_t>& round) {
+Status Run::raise(const std::vector<std::size_t>& round, std::uint32_t effort) {
   std::vector<std::string> tasks;
   tasks.reserve(round.size());
   for (const std::size_t chip : round) {
     RaiseTask task{.chip = chip,
                    .level = next_level(chip),
                    .least_useful = least_useful(chip),
-                   .effort = next_effort(chip),
+                   .effort = effort,
                    .models = score_.models()};
     for (const std::size_t model : task.models) task.states.push_back(&at(chip, model));
     tasks.push_back(encode(task));
@@ -406,6 +416,47 @@ Status Run::raise(const std::vector<std::size_t>& round) {
   return Done{};
 }
 
+// A search that is taken up again comes to the same conclusion: it follows from what the chips have come to.
+bool Run::is_in_vain(std::uint32_t effort) const {
+  if (effort == 0 || state_.options.exhaustive) return false;
+  std::size_t still_open = 0;
+  for (std::size_t chip = 0; chip < count_; ++chip) {
+    const ChipRecord& record = outcome_.chips[chip];
+    if (record.score <= 0) continue;
+    const bool tried =
+        std::ranges::any_of(score_.models(), [&](std::size_t model) { return at(chip, model).effort >= effort; });
+    if (!tried) continue;
+    if (record.fate != Fate::kOpen) return false;
+    ++still_open;
+  }
+  return still_open >= kInVain;
+}
+
+// What waits for this effort waits for the next.
+void Run::pass_over(std::uint32_t effort) {
+  for (Waiting& waiting : queue_)
+    if (waiting.effort == effort) ++waiting.effort;
+  if (effort == state_.problem.most_effort) {
+    for (const Waiting& waiting : queue_) {
+      settle(waiting.chip, Fate::kEvaluated);
+      changed(waiting.chip);
+    }
+    queue_.clear();
+  }
+  std::ranges::make_heap(queue_, later);
+}
+
+// Chips of the same score have the same hard schedules, of which each is solved once: workers had better not meet
+// there. So one of each score comes first, then the second ones, and so on.
+void Run::keep_equals_apart(std::vector<std::size_t>& round) const {
+  std::map<double, std::size_t> seen;
+  std::vector<std::tuple<std::size_t, std::uint64_t, std::size_t>> order;
+  order.reserve(round.size());
+  for (const std::size_t chip : round) order.emplace_back(seen[outcome_.chips[chip].score]++, mix(chip), chip);
+  std::ranges::sort(order);
+  for (std::size_t i = 0; i < round.size(); ++i) round[i] = std::get<2>(order[i]);
+}
+
 Status Run::rounds() {
   for (std::size_t chip = 0; chip < count_; ++chip)
     if (outcome_.chips[chip].fate == Fate::kOpen) queue_.push_back(waiting(chip));
@@ -414,6 +465,10 @@ Status Run::rounds() {
   while (!queue_.empty() && !stopped()) {
     round.clear();
     const std::uint32_t effort = queue_.front().effort;
+    if (is_in_vain(effort)) {
+      pass_over(effort);
+      continue;
+    }
     if (selection_.chosen().empty()) take_known(round);
     const std::size_t unknown = round.empty() ? kFirstRound : 0;
     std::size_t size = effort > 0 ? round_size_again(queue_.size()) : round_size(queue_.size());
@@ -425,9 +480,8 @@ Status Run::rounds() {
       round.push_back(chip);
       changed(chip);
     }
-    // Neighbours have the same hard schedules, of which each is solved once: two workers had better not meet there.
-    if (effort > 0) std::ranges::sort(round, {}, [](std::size_t chip) { return mix(chip); });
-    if (auto status = raise(round); !status) return status;
+    if (effort > 0) keep_equals_apart(round);
+    if (auto status = raise(round, effort); !status) return status;
     for (const std::size_t chip : round) {
       judge(chip);
       if (outcome_.chips[chip].fate != Fate::kOpen) continue;

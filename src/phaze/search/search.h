@@ -55,6 +55,8 @@ struct Problem {
   std::vector<double> baseline;            // throughput of each workload on the baseline chip; empty: one
   // Of these chips, to share between searches; null: each makes its own where it needs one. Not for other chips.
   std::shared_ptr<const cost::SunstoneTable> sunstone = nullptr;
+  // Of layers, for all who search or evaluate the same chips.
+  std::shared_ptr<schedule::BlockMemo> schedules = std::make_shared<schedule::BlockMemo>();
 };
 
 // The least capacity of those to choose from that holds so many bytes.

@@ -16,8 +16,10 @@ namespace {
 
 #ifdef PHAZE_THIN_TESTS
 constexpr std::uint32_t kDrawsWithEffort = 3;
+constexpr std::uint32_t kDrawsThatGoFar = 3;
 #else
 constexpr std::uint32_t kDrawsWithEffort = 16;
+constexpr std::uint32_t kDrawsThatGoFar = 12;
 #endif
 
 // With no more effort for some chips than for others, draws_test.cc has the same for hundreds of chips.
@@ -35,12 +37,12 @@ TEST(Search, the_pruned_search_finds_what_the_exhaustive_one_finds_with_effort_w
 
 TEST(Search, more_effort_narrows_the_gap_and_stays_within_the_one_before) {
   double before = 0, after = 0;
-  for (std::uint32_t seed = 0; seed < 12; ++seed) {
+  for (std::uint32_t seed = 0; seed < kDrawsThatGoFar; ++seed) {
     Problem problem = random_problem(seed, 8, 1);
     if (problem.objective == Objective::kPareto) continue;
     problem.most_effort = 0;
     const Outcome quick = outcome_of(problem, {.threads = 2});
-    problem.most_effort = 3;
+    problem.most_effort = 2;
     const Outcome thorough = outcome_of(problem, {.threads = 2});
     ASSERT_EQ(quick.best.empty(), thorough.best.empty());
     if (quick.best.empty()) continue;

@@ -114,6 +114,7 @@ void BlockSolver::search_once(const Block& block, Relaxing relaxing, Ticks goal,
   search_now();
   result.work = stop.spent() - before;
   // A deadline or a user comes at another moment the next time.
+  stop.reached();
   if (stop.reason() == Stop::Reason::kNone || stop.reason() == Stop::Reason::kWork) question.settle(result);
 }
 

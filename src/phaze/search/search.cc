@@ -30,7 +30,9 @@ constexpr std::size_t kFirstRound = 8;
 std::size_t round_size(std::size_t left) { return std::clamp<std::size_t>(left / 256, 32, 1 << 16); }
 // What is evaluated again takes longer, and the less the better the incumbent is.
 std::size_t round_size_again(std::size_t left) { return std::clamp<std::size_t>(left / 16, 8, 1 << 16); }
-// Where so many chips were evaluated again and none of them was settled, it is no use for the others.
+// A little effort narrows the gap in any case. With this much or more, where so many chips were evaluated again and
+// none of them was settled, it is not spent on the others.
+constexpr std::uint32_t kDear = 2;
 constexpr std::size_t kInVain = 24;
 
 }  // namespace
@@ -152,6 +154,7 @@ class Run {
   void judge(std::size_t chip);
   std::uint32_t next_effort(std::size_t chip) const;
   bool may_be_better(std::size_t chip) const;
+  bool is_better_by_bound(std::size_t chip) const;
   void settle(std::size_t chip, Fate fate);
   void take_known(std::vector<std::size_t>& round);
   bool is_in_vain(std::uint32_t effort) const;
@@ -382,11 +385,15 @@ std::uint32_t Run::next_effort(std::size_t chip) const {
   return spent == std::numeric_limits<std::uint32_t>::max() ? spent : spent + 1;
 }
 
-// An evaluated chip may be better than its score where a schedule is not proven, and more effort may show it.
-bool Run::may_be_better(std::size_t chip) const {
+// An evaluated chip may be better than its score where a schedule is not proven.
+bool Run::is_better_by_bound(std::size_t chip) const {
   const ChipRecord& record = outcome_.chips[chip];
-  return next_effort(chip) <= state_.problem.most_effort && record.bound > record.score * (1 + kRounding) &&
-         !selection_.excludes({chip, record.bound});
+  return record.bound > record.score * (1 + kRounding) && !selection_.excludes({chip, record.bound});
+}
+
+// And more effort may show it.
+bool Run::may_be_better(std::size_t chip) const {
+  return next_effort(chip) <= state_.problem.most_effort && is_better_by_bound(chip);
 }
 
 Status Run::raise(const std::vector<std::size_t>& round, std::uint32_t effort) {
@@ -418,18 +425,18 @@ Status Run::raise(const std::vector<std::size_t>& round, std::uint32_t effort) {
 
 // A search that is taken up again comes to the same conclusion: it follows from what the chips have come to.
 bool Run::is_in_vain(std::uint32_t effort) const {
-  if (effort == 0 || state_.options.exhaustive) return false;
-  std::size_t still_open = 0;
+  if (effort < kDear || state_.options.exhaustive) return false;
+  std::size_t tried_in_vain = 0;
   for (std::size_t chip = 0; chip < count_; ++chip) {
     const ChipRecord& record = outcome_.chips[chip];
     if (record.score <= 0) continue;
     const bool tried =
         std::ranges::any_of(score_.models(), [&](std::size_t model) { return at(chip, model).effort >= effort; });
     if (!tried) continue;
-    if (record.fate != Fate::kOpen) return false;
-    ++still_open;
+    if (!is_better_by_bound(chip)) return false;
+    ++tried_in_vain;
   }
-  return still_open >= kInVain;
+  return tried_in_vain >= kInVain;
 }
 
 // What waits for this effort waits for the next.

@@ -17,16 +17,18 @@ namespace {
 #ifdef PHAZE_THIN_TESTS
 constexpr std::uint32_t kDrawsWithEffort = 3;
 constexpr std::uint32_t kDrawsThatGoFar = 3;
+constexpr std::uint32_t kMostEffort = 1;
 #else
 constexpr std::uint32_t kDrawsWithEffort = 16;
 constexpr std::uint32_t kDrawsThatGoFar = 12;
+constexpr std::uint32_t kMostEffort = 2;
 #endif
 
 // With no more effort for some chips than for others, draws_test.cc has the same for hundreds of chips.
 TEST(Search, the_pruned_search_finds_what_the_exhaustive_one_finds_with_effort_where_it_matters) {
   for (std::uint32_t seed = 0; seed < kDrawsWithEffort; ++seed) {
     Problem problem = random_problem(seed, 8, 1 + seed % 3);
-    problem.most_effort = 2;
+    problem.most_effort = kMostEffort;
     const std::size_t keep = seed % 5 == 0 ? 3 : 1;
     const Outcome pruned = outcome_of(problem, {.threads = 2, .keep = keep});
     const Outcome exhaustive = outcome_of(problem, {.threads = 2, .exhaustive = true, .keep = keep});
@@ -101,7 +103,7 @@ TEST(Search, the_best_plan_is_that_of_placement_over_all_configurations) {
 TEST(Search, a_search_on_a_chip_goes_on_from_bytes_to_the_same_end) {
   cost::Memo memo;
   const Problem problem = random_problem(40, 4, 1);
-  const ModelProfile profile(problem.workloads[0], problem.devices, problem.network, false, 50);
+  const ModelProfile profile(problem.workloads[0], problem.devices, problem.network, false, 200);
   for (const hardware::Chip& chip : problem.chips) {
     const hardware::Cluster cluster{.chip = chip, .devices = problem.devices, .network = problem.network};
     ChipSearch straight(profile, cluster, memo);
@@ -122,7 +124,7 @@ TEST(Search, a_search_on_a_chip_goes_on_from_bytes_to_the_same_end) {
     const std::optional<Evaluation> before = straight.evaluation();
     for (const double enough : {straight.least_seconds() * 1.001, std::numeric_limits<double>::infinity()}) {
       for (ChipSearch* search : {&straight, &*detour}) {
-        search->deepen(2);
+        search->deepen(1);
         search->refine(Level::kSchedules, enough);
       }
       EXPECT_EQ(detour->save(), straight.save());

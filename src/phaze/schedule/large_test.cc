@@ -45,7 +45,7 @@ TEST(Large, the_order_of_those_kept_is_the_one_through_those_that_go) {
 }
 
 TEST(Large, schedules_of_the_large_ones_bound_the_others_and_become_schedules_of_all) {
-  std::size_t better = 0;
+  std::size_t shortened = 0;
   for (std::uint64_t seed = 0; seed < kInstances; ++seed) {
     const Instance instance = testing::layer_like(7, seed, 3);
     const double optimum = testing::least_makespan(instance);
@@ -67,14 +67,17 @@ TEST(Large, schedules_of_the_large_ones_bound_the_others_and_become_schedules_of
       bound += static_cast<double>(result.schedule.makespan) * decomposition.seconds_per_tick();
       const Ticks before = schedules[b].makespan;
       put_small_back(blocks[b], large, result.schedule, lists, schedules[b]);
-      better += schedules[b].makespan < before ? 1 : 0;
+      // What is small is in the way of no gain that is not.
+      if (result.schedule.makespan >= before - before / 100) continue;
+      EXPECT_LT(schedules[b].makespan, before) << "seed " << seed;
+      ++shortened;
     }
     Schedule schedule;
     decomposition.assemble(schedules, schedule);
     EXPECT_TRUE(evaluate(instance, schedule).valid()) << "seed " << seed;
     EXPECT_LE(bound, optimum * (1 + 1e-8)) << "seed " << seed;
   }
-  EXPECT_GT(better, kInstances / 2);
+  EXPECT_GT(shortened, 0U);
 }
 
 // With a budget that makes the solver begin with the large ones.

@@ -120,23 +120,30 @@ void BlockSolver::search_once(const Block& block, Relaxing relaxing, Ticks goal,
 
 // Solves the block without its small operators, with a budget of its own. How that leaves the block: settled; nearly
 // so, which means that what is left of the gap is a matter of the small ones alone; or open.
+//
+// A gap that the small ones leave is mostly the time of a few of them that nothing hides. So those that are not small
+// beside the gap come back, and so on, as long as what is kept is soon solved.
 BlockSolver::State BlockSolver::settle_by_large(const Block& block, Ticks goal, const Stop& stop, BlockResult& result,
                                                 Statistics& statistics) {
   if (stop.work_left() < kLeastToCoarsen) return State::kOpen;
-  const double small = kSmallShare * static_cast<double>(result.schedule.makespan);
-  if (!keep_large(block, static_cast<Ticks>(small), large_) || large_.block.size * 4 > block.size * 3)
-    return State::kOpen;
+  Ticks least = whole_ticks(kSmallShare * static_cast<double>(result.schedule.makespan));
+  if (!keep_large(block, least, large_) || large_.block.size * 4 > block.size * 3) return State::kOpen;
   if (for_large_ == nullptr) for_large_ = std::make_unique<BlockSolver>(memo_);
-  BlockResult large;
-  Stop own = stop;
-  for_large_->solve(large_.block, Relaxing::kFirst, std::min(goal, result.schedule.makespan), own, large, statistics);
-  if (large.schedule.makespan < result.schedule.makespan)
-    put_small_back(block, large_, large.schedule, lists_, result.schedule);
-  result.lower_bound = std::max(result.lower_bound, std::min(large.lower_bound, result.schedule.makespan));
-  result.optimal = closed(result);
-  if (result.optimal || result.lower_bound >= goal) return State::kSettled;
-  const double nearly = (1 - kNearly) * static_cast<double>(result.schedule.makespan);
-  return static_cast<double>(result.lower_bound) > nearly ? State::kNearlySettled : State::kOpen;
+  while (true) {
+    BlockResult large;
+    Stop own = stop;
+    for_large_->solve(large_.block, Relaxing::kFirst, std::min(goal, result.schedule.makespan), own, large, statistics);
+    if (large.schedule.makespan < result.schedule.makespan)
+      put_small_back(block, large_, large.schedule, lists_, result.schedule);
+    result.lower_bound = std::max(result.lower_bound, std::min(large.lower_bound, result.schedule.makespan));
+    result.optimal = closed(result);
+    if (result.optimal || result.lower_bound >= goal) return State::kSettled;
+    const double nearly = (1 - kNearly) * static_cast<double>(result.schedule.makespan);
+    if (static_cast<double>(result.lower_bound) <= nearly) return State::kOpen;
+    const std::size_t kept = large_.block.size;
+    least = std::min(least, result.schedule.makespan - result.lower_bound) / 2;
+    if (!large.optimal || !keep_large(block, least, large_) || large_.block.size == kept) return State::kNearlySettled;
+  }
 }
 
 // Solves the block without the resource that is least in demand, with a budget of its own. True if the schedule found

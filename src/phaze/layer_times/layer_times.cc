@@ -138,26 +138,27 @@ LayerPricer::Tables LayerPricer::price(const cost::OperatorCosts& costs, const T
 }
 
 LayerPricer::Tables LayerPricer::bound(const cost::OperatorCosts& costs, const TableOptions& options,
-                                       const Tables& known, double share) const {
+                                       const Tables& known, const LayerTable& goals) const {
   check(options.engine == schedule::Engine::kExact, "only the exact engine looks for bounds");
   Tables tables = known;
   LayerScheduler scheduler(options.schedule, options.states_per_layer, options.engine, options.memo);
   for (std::size_t i = 0; i < tables.times.kinds.size(); ++i) {
     // `beside` its schedule a pass takes these seconds.
-    const auto tighten = [&](const workload::OpGraph& graph, PassTime& least, PassTime& time, double beside) {
-      if (least.seconds >= time.seconds) return;
-      const double goal = least.seconds + share * (time.seconds - least.seconds);
-      const layer_schedule::LayerTime found = scheduler.bound(graph, costs, goal - beside);
+    const auto tighten = [&](const workload::OpGraph& graph, PassTime& least, PassTime& time, const PassTime& goal,
+                             double beside) {
+      if (least.seconds >= goal.seconds) return;
+      const layer_schedule::LayerTime found = scheduler.bound(graph, costs, goal.seconds - beside);
       time.seconds = std::clamp(found.seconds + beside, least.seconds, time.seconds);
       least.seconds = std::clamp(found.lower_bound + beside, least.seconds, time.seconds);
     };
     const Layer& layer = graph_->layers[i];
     LayerCost& least = tables.lower_bounds.kinds[i];
     LayerCost& time = tables.times.kinds[i];
-    tighten(layer.forward, least.forward, time.forward, 0);
-    tighten(layer.backward, least.backward, time.backward, accumulation_seconds(layer, costs, options));
+    const LayerCost& goal = goals.kinds[i];
+    tighten(layer.forward, least.forward, time.forward, goal.forward, 0);
+    tighten(layer.backward, least.backward, time.backward, goal.backward, accumulation_seconds(layer, costs, options));
     if (recomputed_[i] == nullptr) continue;
-    tighten(*recomputed_[i], least.recompute[1], time.recompute[1], 0);
+    tighten(*recomputed_[i], least.recompute[1], time.recompute[1], goal.recompute[1], 0);
     for (LayerCost* cost : {&least, &time}) {
       if (cost->recompute[1].seconds > cost->forward.seconds) cost->recompute[1] = cost->forward;
       cost->recompute[2] = cost->forward;

@@ -78,7 +78,17 @@ TEST(LayerTimes, bounds_that_are_looked_for_part_of_the_way_hold) {
   const LayerPricer::Tables best = pricer.price(costs, further);
   for (const double share : {0.1, 0.5, 0.9}) {
     further.states_per_layer = 2'000;
-    const LayerPricer::Tables found = pricer.bound(costs, further, known, share);
+    LayerTable goals = known.lower_bounds;
+    for (std::size_t i = 0; i < goals.kinds.size(); ++i) {
+      const placement::LayerCost& time = known.times.kinds[i];
+      const auto raise = [&](placement::PassTime& goal, const placement::PassTime& to) {
+        goal.seconds += share * (to.seconds - goal.seconds);
+      };
+      raise(goals.kinds[i].forward, time.forward);
+      raise(goals.kinds[i].backward, time.backward);
+      raise(goals.kinds[i].recompute[1], time.recompute[1]);
+    }
+    const LayerPricer::Tables found = pricer.bound(costs, further, known, goals);
     std::size_t raised = 0;
     for (std::size_t i = 0; i < known.times.kinds.size(); ++i) {
       const auto passes = [&](const LayerTable& table) {
@@ -96,6 +106,8 @@ TEST(LayerTimes, bounds_that_are_looked_for_part_of_the_way_hold) {
     }
     EXPECT_GT(raised, 0U) << "share " << share;
   }
+  const LayerPricer::Tables same = pricer.bound(costs, further, known, known.lower_bounds);
+  EXPECT_EQ(same.lower_bounds.kinds, known.lower_bounds.kinds) << "goals that are reached ask for nothing";
 }
 
 TEST(LayerTimes, only_blocks_are_recomputed) {

@@ -15,9 +15,10 @@ constexpr std::uint64_t kLeastToRelax = 50;
 // less of a budget than this it does not pay: there are two searches instead of one.
 constexpr double kSmallShare = 1e-3;
 constexpr std::uint64_t kLeastToCoarsen = 100'000;
-// Where they alone make a difference, of this share of the schedule at most, they get so small a part of the budget.
-constexpr double kNearly = 1e-4;
-constexpr std::uint64_t kForTheRest = 16;
+// Where they alone make a difference, the rest of the search gets a part of the budget: the less there is to gain, the
+// smaller.
+constexpr double kLittle = 1e-4, kHardlyAnything = 1e-6;
+constexpr std::uint64_t kPartForLittle = 16, kPartForHardlyAnything = 256;
 // With more modes than this per operator, the sets that may run side by side are so many that the antichain LP costs
 // more than narrow searches do and often ends below what they prove. It then comes after them.
 constexpr std::size_t kManyModes = 2;
@@ -40,6 +41,13 @@ bool is_worth_relaxing(const Block& block, const Stop& stop) {
 bool closed(const BlockResult& result) {
   return static_cast<double>(result.lower_bound) >=
          static_cast<double>(result.schedule.makespan) * (1 - kTimeTolerance);
+}
+
+// The part of a budget that the gap left by small operators is worth.
+std::uint64_t part_for(const BlockResult& result) {
+  const double gap = 1 - static_cast<double>(result.lower_bound) / static_cast<double>(result.schedule.makespan);
+  if (gap > kLittle) return 1;
+  return gap > kHardlyAnything ? kPartForLittle : kPartForHardlyAnything;
 }
 
 double limit_of(const BlockResult& result) {
@@ -94,7 +102,7 @@ void BlockSolver::search_once(const Block& block, Relaxing relaxing, Ticks goal,
   const auto search_now = [&] {
     const State state = settle_by_large(block, goal, stop, result, statistics);
     if (state == State::kSettled) return;
-    Stop part = stop.part(stop.work_left() / (state == State::kNearlySettled ? kForTheRest : 1));
+    Stop part = stop.part(stop.work_left() / (state == State::kNearlySettled ? part_for(result) : 1));
     if (relaxing == Relaxing::kNever || !settle_by_relaxation(block, goal, part, result, statistics))
       close_gap(block, goal, part, result, statistics);
     stop.spend(part.spent() - stop.spent());
@@ -129,17 +137,16 @@ BlockSolver::State BlockSolver::settle_by_large(const Block& block, Ticks goal, 
   Ticks least = whole_ticks(kSmallShare * static_cast<double>(result.schedule.makespan));
   if (!keep_large(block, least, large_) || large_.block.size * 4 > block.size * 3) return State::kOpen;
   if (for_large_ == nullptr) for_large_ = std::make_unique<BlockSolver>(memo_);
-  while (true) {
+  for (std::uint64_t part = 1;; part = part_for(result)) {
     BlockResult large;
-    Stop own = stop;
+    Stop own = stop.part(stop.work_left() / part);
     for_large_->solve(large_.block, Relaxing::kFirst, std::min(goal, result.schedule.makespan), own, large, statistics);
     if (large.schedule.makespan < result.schedule.makespan)
       put_small_back(block, large_, large.schedule, lists_, result.schedule);
     result.lower_bound = std::max(result.lower_bound, std::min(large.lower_bound, result.schedule.makespan));
     result.optimal = closed(result);
     if (result.optimal || result.lower_bound >= goal) return State::kSettled;
-    const double nearly = (1 - kNearly) * static_cast<double>(result.schedule.makespan);
-    if (static_cast<double>(result.lower_bound) <= nearly) return State::kOpen;
+    if (part_for(result) == 1) return State::kOpen;
     const std::size_t kept = large_.block.size;
     least = std::min(least, result.schedule.makespan - result.lower_bound) / 2;
     if (!large.optimal || !keep_large(block, least, large_) || large_.block.size == kept) return State::kNearlySettled;

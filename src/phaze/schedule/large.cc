@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace phaze::schedule {
 namespace {
 
 // What small operators may hold of a resource: the less, the longer they take and the less they are in the way.
 constexpr std::array kShares = {1.0, 0.25, 0.05, 0.01};
+
+constexpr Ticks kLast = std::numeric_limits<Ticks>::max();
 
 std::uint32_t fastest_that_holds(const Block& block, std::size_t op, Units most) {
   std::uint32_t mode = block.mode_offsets[op];
@@ -54,7 +57,7 @@ bool keep_large(const Block& block, Ticks least, Large& large) {
 void put_small_back(const Block& block, const Large& large, const BlockSchedule& large_schedule, ListScheduler& lists,
                     BlockSchedule& schedule) {
   // A small operator goes where the last of those before it has finished; both orders agree, since operators are
-  // numbered in one.
+  // numbered in one. Those that no large one waits for come last, and fill what is left beside the others.
   std::vector<Ticks> starts(block.size, 0), finishes(block.size, 0);
   std::vector<std::uint32_t> order(block.size), modes(block.size);
   std::vector<std::uint8_t> small(block.size, 1);
@@ -73,17 +76,23 @@ void put_small_back(const Block& block, const Large& large, const BlockSchedule&
     }
     for (std::size_t j = 0; j < i; ++j)
       if (block.precedes(j, i)) starts[i] = std::max(starts[i], finishes[j]);
+    const bool awaited = std::any_of(large.ops.begin() + static_cast<std::ptrdiff_t>(next), large.ops.end(),
+                                     [&](std::uint32_t other) { return block.precedes(i, other); });
+    if (!awaited) starts[i] = kLast;
     finishes[i] = starts[i];
   }
   std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return starts[i]; });
   BlockSchedule candidate;
-  for (const double share : kShares) {
-    const auto most = static_cast<Units>(share * static_cast<double>(kCapacityUnits));
-    for (std::size_t i = 0; i < block.size; ++i)
-      if (small[i] != 0) modes[i] = fastest_that_holds(block, i, most);
-    lists.serial_scheme(block, order, modes, candidate);
-    if (candidate.makespan < schedule.makespan) schedule = candidate;
-  }
+  for (const double of_awaited : kShares)
+    for (const double of_others : kShares) {
+      for (std::size_t i = 0; i < block.size; ++i) {
+        if (small[i] == 0) continue;
+        const double share = starts[i] == kLast ? of_others : of_awaited;
+        modes[i] = fastest_that_holds(block, i, static_cast<Units>(share * static_cast<double>(kCapacityUnits)));
+      }
+      lists.serial_scheme(block, order, modes, candidate);
+      if (candidate.makespan < schedule.makespan) schedule = candidate;
+    }
 }
 
 }  // namespace phaze::schedule

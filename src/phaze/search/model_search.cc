@@ -9,6 +9,7 @@
 
 #include "phaze/base/units.h"
 #include "phaze/layer_times/layer_times.h"
+#include "phaze/search/refutation.h"
 
 namespace phaze::search {
 namespace {
@@ -19,38 +20,6 @@ double real(std::int64_t value) { return static_cast<double>(value); }
 
 // Sums of the same numbers in another order differ in their last digits; a bound must stay one.
 constexpr double kRounding = 1 - 1e-12;
-
-// The same share of the way from bounds to times everywhere.
-placement::LayerTable between(const layer_times::LayerPricer::Tables& tables, double share) {
-  placement::LayerTable table = tables.lower_bounds;
-  const auto raise = [&](placement::PassTime& least, const placement::PassTime& time) {
-    least.seconds += share * (time.seconds - least.seconds);
-  };
-  for (std::size_t i = 0; i < table.kinds.size(); ++i) {
-    placement::LayerCost& least = table.kinds[i];
-    const placement::LayerCost& time = tables.times.kinds[i];
-    raise(least.forward, time.forward);
-    raise(least.backward, time.backward);
-    for (std::size_t r = 0; r < least.recompute.size(); ++r) raise(least.recompute[r], time.recompute[r]);
-  }
-  return table;
-}
-
-// As if bounds that did not reach their goals were all there is to know.
-void leave_alone_what_fell_short(const placement::LayerTable& goals, layer_times::LayerPricer::Tables& tables) {
-  const auto compare = [&](const placement::PassTime& goal, const placement::PassTime& least,
-                           placement::PassTime& time) {
-    if (least.seconds < goal.seconds * (1 - 1e-8)) time = least;
-  };
-  for (std::size_t i = 0; i < goals.kinds.size(); ++i) {
-    const placement::LayerCost &goal = goals.kinds[i], &least = tables.lower_bounds.kinds[i];
-    placement::LayerCost& time = tables.times.kinds[i];
-    compare(goal.forward, least.forward, time.forward);
-    compare(goal.backward, least.backward, time.backward);
-    for (std::size_t r = 0; r < time.recompute.size(); ++r)
-      compare(goal.recompute[r], least.recompute[r], time.recompute[r]);
-  }
-}
 
 }  // namespace
 
@@ -348,41 +317,33 @@ bool ChipSearch::raise(const Entry& entry, double best, double enough) {
   return put_back(entry, Level::kBounds, place_least(c, std::move(tables.lower_bounds), limit), limit, limit);
 }
 
-// Tries to show that the configuration takes `enough` seconds by bounds on its layers alone, which are looked for no
-// further than it takes. False where it may be faster than is known, so that its plan is of interest. Chips that are
-// alike ask for the same few shares, so that they share the answers. A layer that is too hard leaves it to the others:
-// they are asked a second time.
+// Tries to show that the configuration takes `enough` seconds by bounds on its layers alone. False where it may be
+// faster than is known, so that its plan is of interest.
 bool ChipSearch::refute(const Entry& entry, double enough) {
-  constexpr int kShares = 32;
-  constexpr int kAttempts = 2;
-  layer_times::TableOptions options = profile_->table_options(effort_ - 1);
+  constexpr int kAttempts = 3;
+  layer_times::TableOptions options = profile_->table_options(0);
   if (enough == kNever || options.engine != schedule::Engine::kExact) return false;
   options.communication = false;
   const std::size_t c = entry.configuration;
   const cost::OperatorCosts operator_costs = costs();
   const layer_times::LayerPricer& pricer = profile_->pricer(c);
+  // All chips have been priced with no effort, so that this is known. Goals are set from there, and bounds that less
+  // effort has found since are found again on the way.
   layer_times::LayerPricer::Tables known = pricer.price(operator_costs, options);
   if (known.lower_bounds.nodes.empty()) return false;
   options.states_per_layer = profile_->table_options(effort_).states_per_layer;
-  double least = entry.seconds;
-  for (int attempt = 0; attempt < kAttempts && least < enough; ++attempt) {
-    const auto suffices = [&](int share) {
-      return place_least(c, between(known, static_cast<double>(share) / kShares), enough) == kNever;
-    };
-    int share = kShares;  // the least that suffices, by halves
-    for (int step = kShares / 2; step > 0; step /= 2)
-      if (suffices(share - step)) share -= step;
-    if (share == kShares && attempt == 0) return false;
-    if (share == kShares && !suffices(share)) break;
-    const double part = static_cast<double>(share) / kShares;
-    layer_times::LayerPricer::Tables found = pricer.bound(operator_costs, options, known, part);
-    least = std::max(least, std::min(place_least(c, found.lower_bounds, enough), enough));
+  Refutation refutation(std::move(known), entry.seconds, evaluation_->seconds, enough,
+                        [&](const placement::LayerTable& least) { return place_least(c, least, enough); });
+  for (int attempt = 0; attempt < kAttempts && refutation.least() < enough; ++attempt) {
+    const std::optional<placement::LayerTable> goals = refutation.goals();
+    if (!goals && attempt == 0) return false;
+    if (!goals) break;
+    refutation.learn(pricer.bound(operator_costs, options, refutation.known(), *goals));
     // With the shorter schedules that came up it may be good enough: worth the search for the shortest.
     Evaluation ignored;
-    if (attempt == 0 && least < enough && place(found.times, enough, ignored) < enough) return false;
-    leave_alone_what_fell_short(between(known, part), found);
-    known = std::move(found);
+    if (refutation.least() < enough && place(refutation.known().times, enough, ignored) < enough) return false;
   }
+  const double least = std::min(refutation.least(), enough);
   least_best_ = std::min(least_best_, least);
   unproven_.push_back({least, entry.configuration, Level::kBounds});
   return true;

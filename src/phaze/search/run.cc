@@ -25,7 +25,7 @@ std::size_t round_size_again(std::size_t left) { return std::clamp<std::size_t>(
 // A little effort narrows the gap in any case. With this much or more, where so many chips were evaluated again and
 // none of them was settled, it is not spent on the others.
 constexpr std::uint32_t kDear = 2;
-constexpr std::size_t kInVain = 24;
+constexpr std::size_t kInVain = 8;
 
 }  // namespace
 

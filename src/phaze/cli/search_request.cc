@@ -88,7 +88,7 @@ void SearchRequest::add_to(CLI::App& command) {
   command
       .add_option("--effort", problem.most_effort,
                   "Where unproven layer schedules keep the answer from being proven, their scheduler gets up to 64^N "
-                  "times as long (default: 2)")
+                  "times as long (default: 1)")
       ->check(CLI::Range(0, 6))
       ->type_name("N");
   count("--threads", search.threads, "Threads (default: all cores)");

@@ -95,7 +95,8 @@ std::string account(const Outcome& outcome) {
   if (outcome.optimal)
     text += "\n  proven: no chip of the space is better\n";
   else
-    text += fmt::format("\n  not proven: a chip may be better by up to {:.3g} %\n", 100 * outcome.gap);
+    text += fmt::format("\n  not proven: a chip may be better by up to {:.3g} %{}\n", 100 * outcome.gap,
+                        outcome.open > 0 ? "" : " (a higher --effort may narrow that)");
   return text;
 }
 

@@ -141,17 +141,9 @@ std::string ChipWorker::raise(const std::string& task) {
   check(reader.whole(), "a task is cut off");
   const Score score(*problem_, models);
   const double cost = cost_of(problem_->chips[chip], *problem_);
-  // With all models evaluated, what is missing to a proof is shared out between them.
-  std::vector<double> goals;
-  if (effort > 0 && count > 1) {
-    std::vector<double> found;
-    found.reserve(count);
-    for (const ChipSearch& search : searches) found.push_back(search.evaluation()->seconds);
-    goals = score.enough_for_all(seconds, found, cost, least_useful);
-  }
   for (std::size_t i = 0; i < count; ++i) {
     searches[i].deepen(effort);
-    searches[i].refine(level, goals.empty() ? score.enough(i, seconds, cost, least_useful) : goals[i]);
+    searches[i].refine(level, score.enough(i, seconds, cost, least_useful));
     seconds[i] = searches[i].least_seconds();
     // One model without a plan settles the chip.
     if (searches[i].infeasible()) break;

@@ -57,24 +57,6 @@ double Score::enough(std::size_t i, const std::vector<double>& seconds, double c
   return needed > 0 ? batch(i) / (needed * base(i)) * kInversion : kNever;
 }
 
-std::vector<double> Score::enough_for_all(const std::vector<double>& shorter, const std::vector<double>& longer,
-                                          double cost, double least) const {
-  std::vector<double> seconds(shorter.size());
-  const auto suffices = [&](double share) {
-    for (std::size_t i = 0; i < seconds.size(); ++i) seconds[i] = shorter[i] + share * (longer[i] - shorter[i]);
-    return of(seconds, cost) * kInversion < least;
-  };
-  if (!suffices(1)) return {};
-  constexpr int kHalvings = 40;
-  double low = 0, high = 1;
-  for (int halving = 0; halving < kHalvings; ++halving) {
-    const double middle = (low + high) / 2;
-    (suffices(middle) ? high : low) = middle;
-  }
-  suffices(high);
-  return seconds;
-}
-
 double Score::batch(std::size_t i) const {
   return static_cast<double>(problem_->workloads[models_[i]].training.global_batch);
 }

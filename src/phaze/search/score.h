@@ -24,11 +24,6 @@ class Score {
   // Seconds of the i-th model beyond which the score stays below `least`, the others taking theirs.
   double enough(std::size_t i, const std::vector<double>& seconds, double cost, double least) const;
 
-  // Seconds with which the score stays below `least`, for all models together: the same share of the way from the one
-  // to the other. Empty where even with the longer ones it does not.
-  std::vector<double> enough_for_all(const std::vector<double>& shorter, const std::vector<double>& longer, double cost,
-                                     double least) const;
-
  private:
   bool one() const { return models_.size() == 1; }
   bool geometric() const { return problem_->mean == Mean::kGeometric; }

@@ -57,8 +57,8 @@ class LayerPricer {
   Tables price(const cost::OperatorCosts& costs, const TableOptions& options) const;
 
   // Tighter tables from those known, which have lower bounds: a bound is raised as far as its goal, and no further;
-  // passes with goals that they have reached are left as they are. To show that no schedule is shorter than a goal takes
-  // a fraction of what it takes to find the shortest, the lower the goal the less.
+  // passes with goals that they have reached are left as they are. To show that no schedule is shorter than a goal
+  // takes a fraction of what it takes to find the shortest, the lower the goal the less.
   Tables bound(const cost::OperatorCosts& costs, const TableOptions& options, const Tables& known,
                const placement::LayerTable& goals) const;
 

@@ -20,6 +20,9 @@ constexpr int kShy = 2;
 // And no more is to be gained once one that does not suffice is this near.
 constexpr int kNear = 2 * kShy;
 
+// Of a layer: forward, backward, and what each of three policies runs again.
+constexpr std::size_t kPasses = 5;
+
 template <class Table, class Visit>
 void for_each_pass(Table& table, const Visit& visit) {
   for (auto& kind : table.kinds) {
@@ -31,7 +34,7 @@ void for_each_pass(Table& table, const Visit& visit) {
 
 std::vector<double> seconds_of(const placement::LayerTable& table) {
   std::vector<double> seconds;
-  seconds.reserve(table.kinds.size() * 5);
+  seconds.reserve(table.kinds.size() * kPasses);
   for_each_pass(table, [&](const placement::PassTime& pass) { seconds.push_back(pass.seconds); });
   return seconds;
 }
@@ -97,7 +100,7 @@ std::optional<int> Refutation::least_share() const {
 std::optional<placement::LayerTable> Refutation::goals() {
   const bool first = asked_.empty();
   if (first) {
-    asked_.resize(known_.times.kinds.size() * 5);
+    asked_.resize(known_.times.kinds.size() * kPasses);
     given_up_.resize(asked_.size());
     ask_those_with_wide_gaps();
   } else {
@@ -111,9 +114,10 @@ std::optional<placement::LayerTable> Refutation::goals() {
   if (!share) return std::nullopt;
   placement::LayerTable goals = part_of_the_way(*share);
   sufficient_ = seconds_of(goals);
+  const std::vector<double> bounds = seconds_of(known_.lower_bounds);
   std::size_t i = 0;
   for_each_pass(goals, [&](placement::PassTime& pass) {
-    if (asked_[i++]) pass.seconds *= kRoundedUp;
+    if (pass.seconds > bounds[i++]) pass.seconds *= kRoundedUp;
   });
   return goals;
 }

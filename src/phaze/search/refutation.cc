@@ -131,7 +131,10 @@ void Refutation::learn(layer_times::LayerPricer::Tables found) {
     suffices = suffices && reached;
     given_up_[i] = given_up_[i] || !reached;
   }
-  least_ = suffices ? kNever : std::max(least_, place_(known_.lower_bounds));
+  if (suffices)
+    least_ = kNever;
+  else
+    least_ = std::max(least_, place_(known_.lower_bounds));
 }
 
 }  // namespace phaze::search

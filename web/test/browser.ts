@@ -1,6 +1,9 @@
 // Chromium from the system, as the tests use it.
 import { existsSync } from 'node:fs';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import { resolve } from 'node:path';
+import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
+
+export const pages = resolve(process.env['PHAZE_PAGES'] ?? 'test-out/pages'); // where what is opened is kept
 
 const kPlaces = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
@@ -63,4 +66,11 @@ export async function scrollThrough(page: Page): Promise<void> {
     window.scrollTo(0, 0);
     await pause(50);
   });
+}
+
+// For eyes, not for the tests: taken only on request, because a browser without a display now and then never comes to an end with one.
+export async function picture(target: Page | Locator, name: string): Promise<void> {
+  if (!process.env['PHAZE_PICTURES']) return;
+  const path = resolve(pages, `${name}.png`);
+  await ('goto' in target ? target.screenshot({ path, fullPage: true }) : target.screenshot({ path }));
 }

@@ -5,20 +5,19 @@ import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { findChromium, launch, scrollThrough, visit } from './browser';
+import { findChromium, launch, pages, picture, scrollThrough, visit } from './browser';
 import { fullSpace } from './document';
 import { paste } from './paste';
 
 const template = readFileSync(resolve(process.env['PHAZE_PAGE'] ?? 'dist/index.html'), 'utf8');
-const shots = resolve(process.env['PHAZE_SHOTS'] ?? 'screenshots');
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-const full = resolve(shots, 'full-space.html');
-const small = resolve(shots, 'small-space.html'); // for what does not depend on the number of chips
+const full = resolve(pages, 'full-space.html');
+const small = resolve(pages, 'small-space.html'); // for what does not depend on the number of chips
 const kSmall = 3000;
 let browser: Browser;
 
 before(async () => {
-  mkdirSync(shots, { recursive: true });
+  mkdirSync(pages, { recursive: true });
   writeFileSync(full, paste(template, fullSpace(['llama2-7b', 'gpt2-xl'])));
   writeFileSync(small, paste(template, fullSpace(['llama2-7b', 'gpt2-xl'], kSmall)));
   browser = await launch(findChromium() ?? '');
@@ -182,7 +181,7 @@ for (const [width, scheme] of [
     assert.equal(await page.locator('html').getAttribute('data-theme'), scheme);
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     assert.ok(overflow <= 0, `${overflow} px too wide`);
-    await page.screenshot({ path: resolve(shots, `explorer-${width}-${scheme}.png`), fullPage: true });
+    await picture(page, `explorer-${width}-${scheme}`);
     // The policy of the page forbids foreign scripts, so axe comes in through the debugger.
     await page.evaluate(readFileSync(axe, 'utf8'));
     const found = await page.evaluate(async () => {
@@ -211,7 +210,7 @@ test('text from files stays text', async () => {
   for (const outcome of document.space?.outcomes.values ?? []) outcome.label = hostile;
   for (const column of document.space?.columns ?? []) column.label = hostile;
   for (const neighbour of document.insight?.sensitivity ?? []) neighbour.parameter = neighbour.limit = neighbour.to = hostile;
-  const file = resolve(shots, 'hostile.html');
+  const file = resolve(pages, 'hostile.html');
   writeFileSync(file, paste(template, document));
   const { page, problems, close } = await visit(browser, file);
   await scrollThrough(page);
@@ -232,7 +231,7 @@ test('text from files stays text', async () => {
 });
 
 test('a damaged document is refused in words', async () => {
-  const file = resolve(shots, 'damaged.html');
+  const file = resolve(pages, 'damaged.html');
   writeFileSync(file, template);
   const { page, close } = await visit(browser, file);
   assert.match(await page.locator('main').innerText(), /missing or damaged/);
@@ -243,7 +242,7 @@ test('it prints: all models, in light, without controls', async () => {
   const { page, problems, close } = await visit(browser, small, { scheme: 'dark' });
   const paper = await page.pdf({ format: 'A4', printBackground: true });
   assert.ok(paper.length > 50_000);
-  writeFileSync(resolve(shots, 'printed.pdf'), paper);
+  writeFileSync(resolve(pages, 'printed.pdf'), paper);
   assert.deepEqual(problems, []);
   await close();
 });

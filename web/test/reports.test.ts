@@ -5,14 +5,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
-import { findChromium, launch, scrollThrough, visit } from './browser';
+import { findChromium, launch, pages, picture, scrollThrough, visit } from './browser';
 
 const phaze = process.env['PHAZE_BINARY'];
-const shots = resolve(process.env['PHAZE_SHOTS'] ?? 'screenshots');
 
 test('the report of a plan fills its sections', { skip: phaze ? false : 'PHAZE_BINARY is not set' }, async () => {
-  mkdirSync(shots, { recursive: true });
-  const file = resolve(shots, 'place.html');
+  mkdirSync(pages, { recursive: true });
+  const file = resolve(pages, 'place.html');
   execFileSync(phaze ?? '', ['place', 'gpt2-xl', '--chip', 'tpuv4', '--devices', '64', '--global-batch', '512', '--top', '4', '--report', file]);
   const browser = await launch(findChromium() ?? '');
   const { page, problems } = await visit(browser, file);
@@ -20,17 +19,17 @@ test('the report of a plan fills its sections', { skip: phaze ? false : 'PHAZE_B
   for (const id of ['summary', 'floor-plan', 'plans', 'about']) assert.equal(await page.locator(`section#${id}`).count(), 1, id);
   assert.ok((await page.locator('.gantt .bar').count()) > 5);
   assert.ok((await page.locator('canvas[data-chart="timeline"][data-drawn]').count()) === 1);
-  await page.screenshot({ path: resolve(shots, 'place-1280.png'), fullPage: true });
+  await picture(page, 'place-1280');
   assert.deepEqual(problems, []);
   await browser.close();
 });
 
 test('the report of a comparison fills every section, and its table has the figures of the command', { skip: phaze ? false : 'PHAZE_BINARY is not set' }, async () => {
-  mkdirSync(shots, { recursive: true });
+  mkdirSync(pages, { recursive: true });
   const folder = mkdtempSync(resolve(tmpdir(), 'phaze-compare-'));
   const space = resolve(folder, 'space.yaml');
   const database = resolve(folder, 'run.db');
-  const file = resolve(shots, 'compare.html');
+  const file = resolve(pages, 'compare.html');
   writeFileSync(space, 'dimensions:\n  tensor_cores: [4, 8]\n  rows: [64, 128]\n  vector_cores: [2, 4]\n');
   const size = ['--devices', '16', '--global-batch', '32', '--seq', '128', '--microbatch', '1,2', '--tensor-parallel', '1', '--budget', '3'];
   const models = ['bert-large', 'opt-350m'];
@@ -57,7 +56,7 @@ test('the report of a comparison fills every section, and its table has the figu
     }
   assert.match(await tables.first().innerText(), /Expert plan on tpuv4-phaze/);
   assert.match(await tables.first().innerText(), /Geometric mean/);
-  await page.locator('section#comparison').screenshot({ path: resolve(shots, 'compare-1280.png') });
+  await picture(page.locator('section#comparison'), 'compare-1280');
   assert.deepEqual(problems, []);
   await browser.close();
 });

@@ -21,6 +21,20 @@ double real(std::int64_t value) { return static_cast<double>(value); }
 // Sums of the same numbers in another order differ in their last digits; a bound must stay one.
 constexpr double kRounding = 1 - 1e-12;
 
+// What a placement depends on, of all that differs between the chips of a search.
+Digest digest_of(std::size_t configuration, const placement::LayerTable& table, const placement::Devices& devices) {
+  Digest digest;
+  digest.add(std::uint64_t{configuration});
+  digest.add(devices.memory);
+  digest.add(devices.step_seconds_per_parameter);
+  for (const placement::LayerCost& kind : table.kinds) {
+    digest.add(kind.forward.seconds);
+    digest.add(kind.backward.seconds);
+    for (const placement::PassTime& again : kind.recompute) digest.add(again.seconds);
+  }
+  return digest;
+}
+
 }  // namespace
 
 const char* to_string(Level level) {
@@ -45,6 +59,7 @@ struct RooflineKey {
 struct ModelProfile::Shared {
   std::mutex mutex;
   std::map<RooflineKey, std::shared_ptr<RooflineBounds>> bounds;
+  PlacedTimes placed;
 };
 
 ModelProfile::ModelProfile(const layer_times::Workload& workload, std::int64_t devices,
@@ -148,6 +163,8 @@ std::shared_ptr<RooflineBounds> ModelProfile::roofline_bounds(const hardware::Cl
   }
   return bounds;
 }
+
+PlacedTimes& ModelProfile::placed_times() const { return shared_->placed; }
 
 ChipSearch::ChipSearch(const ModelProfile& profile, const hardware::Cluster& cluster, cost::Memo& memo)
     : profile_(&profile),
@@ -259,12 +276,16 @@ double ChipSearch::place(placement::LayerTable table, double below, Evaluation& 
 // Seconds that no placement of layers with these times or longer ones falls below, if less than `below`. Most are not,
 // and often the closed form says so for less.
 double ChipSearch::place_least(std::size_t configuration, placement::LayerTable least_times, double below) const {
-  if (profile_->least_seconds(configuration, least_times, below) == kNever) return kNever;
   placement::Request request = layer_times::empty_request(profile_->workload(), *cluster_);
-  request.tables.push_back(std::move(least_times));
-  request.training.least_times = true;
-  Evaluation ignored;
-  return place(request, below, ignored) * kRounding;
+  const Digest key = digest_of(configuration, least_times, request.devices);
+  const auto work_out = [&](double limit) {
+    if (profile_->least_seconds(configuration, least_times, limit) == kNever) return kNever;
+    request.tables.push_back(std::move(least_times));
+    request.training.least_times = true;
+    Evaluation ignored;
+    return place(request, limit, ignored);
+  };
+  return profile_->placed_times().below(key, below, work_out) * kRounding;
 }
 
 double ChipSearch::place(const placement::Request& request, double below, Evaluation& found) const {

@@ -41,6 +41,7 @@
 #include "phaze/layer_times/request.h"
 #include "phaze/layer_times/study.h"
 #include "phaze/placement/solve.h"
+#include "phaze/search/placed_times.h"
 #include "phaze/search/placement_bound.h"
 #include "phaze/search/roofline.h"
 #include "phaze/search/roofline_bounds.h"
@@ -82,6 +83,8 @@ class ModelProfile {
 
   // Those of all chips with the peak rates and the memory of this one.
   std::shared_ptr<RooflineBounds> roofline_bounds(const hardware::Cluster& cluster) const;
+  // Those of all chips.
+  PlacedTimes& placed_times() const;
 
  private:
   struct Layer {

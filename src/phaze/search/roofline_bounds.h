@@ -1,16 +1,17 @@
 // Bounds that all chips of the same peak rates and memory share: worked out once, by whichever chip asks first.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <vector>
 
+#include "phaze/search/least_time.h"
+
 namespace phaze::search {
 
-// Least seconds per batch of each configuration of a model. May be used by several threads at once: two that ask for
-// the same value may both work it out, and get the same.
+// Least seconds per batch of each configuration of a model. May be used by several threads at once.
 class RooflineBounds {
  public:
   explicit RooflineBounds(std::vector<double> closed_form);
@@ -21,13 +22,14 @@ class RooflineBounds {
 
   // With the exact placement, if that is less than `limit`; infinite otherwise. `work_out` answers the same question
   // where nobody has asked it yet.
-  double placed(std::size_t configuration, double limit, const std::function<double(double limit)>& work_out);
+  double placed(std::size_t configuration, double limit, const std::function<double(double limit)>& work_out) {
+    return placed_[configuration].below(limit, work_out);
+  }
 
  private:
   std::vector<double> closed_form_;
   double least_ = std::numeric_limits<double>::infinity();
-  // A time that is known, or, negative, one that it is known to reach.
-  std::vector<std::atomic<double>> placed_;
+  std::deque<LeastTime> placed_;
 };
 
 }  // namespace phaze::search

@@ -52,12 +52,13 @@ class Solver {
   Solution run();
 
  private:
-  // A group of strategies in the queue; `bounded` tells by which of two bounds.
+  // What the bound of a group of strategies comes from.
+  enum class Known : std::uint8_t { kWork, kCosts, kPartition };
   struct Entry {
     double bound = 0;
     std::size_t family = 0;
     Replicas replicas;
-    bool bounded = false;
+    Known known = Known::kWork;
     bool tried = false;  // one strategy, shown to take at least `bound`
   };
   // The least bound first, then the order of enumeration, so that runs repeat.
@@ -77,7 +78,9 @@ class Solver {
     std::ranges::push_heap(queue_, later);
   }
   void next_group(std::size_t family, std::int64_t limit);
+  void relax(Entry entry);
   void divide(Entry entry);
+  double horizon(const Entry& entry) const;
   double work_bound(const Family& family, std::int64_t microbatches) const;
   double group_bound(const Entry& entry) const;
   template <typename Visit>
@@ -149,7 +152,37 @@ double Solver::group_bound(const Entry& entry) const {
   return least < worst() ? least / kTie : kNever;
 }
 
+// How far to look for plans of a group. Where memory is short they are far above its bound, and to find the best before
+// there is anything to compare it with takes long. To show that there is none before the next in the queue takes no
+// time: the group goes back then.
+double Solver::horizon(const Entry& entry) const {
+  constexpr double kFurther = 1.1;
+  if (options_.exhaustive) return options_.below;
+  const double next = queue_.empty() ? entry.bound : queue_.front().bound;
+  return std::min(worst(), std::max(entry.bound, next) * kFurther);
+}
+
+// The best partition with the costs that all of the group exceed. Few groups need to be divided after that.
+void Solver::relax(Entry entry) {
+  const Family& of = family(entry);
+  const double below = horizon(entry);
+  double least = below;
+  if (given_stages(request_, of.table, of.pipeline, of.interleave).empty())
+    for_each_sharing(entry, [&](const Strategy&, const StageCosts& costs) {
+      if (const auto partition = best_partition(costs, least)) least = partition->seconds;
+    });
+  else
+    least = entry.bound;  // which is that of the partition given
+  if (least < below) {
+    entry.known = Known::kPartition;
+    least /= kTie;
+  }
+  entry.bound = std::max(entry.bound, least);
+  push(entry);
+}
+
 void Solver::divide(Entry entry) {
+  entry.known = Known::kCosts;
   const std::int64_t middle = (entry.replicas.fewest + entry.replicas.most) / 2;
   Entry other = entry;
   entry.replicas.fewest = middle + 1;
@@ -161,17 +194,9 @@ void Solver::divide(Entry entry) {
 }
 
 // The best ZeRO level, order and cuts of one strategy; among equals the one that needs less memory.
-//
-// A strategy that memory makes slow is far above its bound, and to solve it in full before there is anything to compare
-// it with takes long. To show that it is no better than the next in the queue takes no time: it goes back then.
 void Solver::settle(Entry entry) {
-  constexpr double kFurther = 1.1;
   const Family& of = family(entry);
-  double below = options_.below;
-  if (!options_.exhaustive) {
-    const double next = queue_.empty() ? entry.bound : queue_.front().bound;
-    below = std::min(worst(), std::max(entry.bound, next) * kFurther);
-  }
+  const double below = horizon(entry);
   if (!entry.tried) ++solved_;
   const std::vector<Stage> given = given_stages(request_, of.table, of.pipeline, of.interleave);
   std::optional<Found> best;
@@ -209,13 +234,16 @@ Solution Solver::run() {
     Entry entry = queue_.back();
     queue_.pop_back();
     if (!options_.exhaustive && entry.bound >= worst()) break;
-    if (!entry.bounded) {
+    if (entry.known == Known::kWork) {
       next_group(entry.family, entry.replicas.fewest - 1);
-      entry.bounded = true;
+      entry.known = Known::kCosts;
       if (!options_.exhaustive) entry.bound = std::max(entry.bound, group_bound(entry));
       push(entry);
     } else if (entry.replicas.fewest < entry.replicas.most) {
-      divide(entry);
+      if (entry.known == Known::kPartition || options_.exhaustive)
+        divide(entry);
+      else
+        relax(entry);
     } else {
       settle(entry);
       if (options_.any && !best_.empty()) break;

@@ -1,10 +1,11 @@
 // The best plan of a request.
 //
 // Best first. Groups of strategies (strategies.h) wait in a queue in the order of a bound: from their work alone at
-// first; when one comes to the front, from the costs that all of the group exceed (partition_bound); then it is
-// divided, until a single strategy comes to the front and is solved exactly (partition.h) over ZeRO levels and orders.
-// When the bound at the front reaches the worst of the `keep` best so far, nothing that is left can be among them.
-// Nothing is sampled, and the statistics account for every strategy.
+// first; when one comes to the front, from the costs that all of the group exceed, by a bound on its partitions
+// (partition_bound), and then by the best of them (partition.h); then it is divided, until a single strategy comes to
+// the front and is solved exactly over ZeRO levels and orders. When the bound at the front reaches the worst of the
+// `keep` best so far, nothing that is left can be among them. Nothing is sampled, and the statistics account for every
+// strategy.
 #pragma once
 
 #include <cstdint>

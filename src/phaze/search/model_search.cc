@@ -59,7 +59,7 @@ struct RooflineKey {
 struct ModelProfile::Shared {
   std::mutex mutex;
   std::map<RooflineKey, std::shared_ptr<RooflineBounds>> bounds;
-  PlacedTimes placed;
+  PlacedMemo placements;
 };
 
 ModelProfile::ModelProfile(const layer_times::Workload& workload, std::int64_t devices,
@@ -164,7 +164,7 @@ std::shared_ptr<RooflineBounds> ModelProfile::roofline_bounds(const hardware::Cl
   return bounds;
 }
 
-PlacedTimes& ModelProfile::placed_times() const { return shared_->placed; }
+PlacedMemo& ModelProfile::placements() const { return shared_->placements; }
 
 ChipSearch::ChipSearch(const ModelProfile& profile, const hardware::Cluster& cluster, cost::Memo& memo)
     : profile_(&profile),
@@ -266,44 +266,49 @@ void ChipSearch::end() {
   queue_ = {};
 }
 
-// Seconds of the best placement if less than `below`, infinite otherwise; `found` learns what it is.
-double ChipSearch::place(placement::LayerTable table, double below, Evaluation& found) const {
+// The best placement of layers with these times, if it takes less than `below`.
+Placed ChipSearch::place(std::size_t configuration, placement::LayerTable times, double below) const {
   placement::Request request = layer_times::empty_request(profile_->workload(), *cluster_);
-  request.tables.push_back(std::move(table));
-  return place(request, below, found);
+  // Of placements that take the same time, which one is found may depend on the limit.
+  Digest key = digest_of(configuration, times, request.devices);
+  key.add(below);
+  return profile_->placements().below(key, below, [&](double limit) {
+    request.tables.push_back(std::move(times));
+    return solve(request, limit);
+  });
 }
 
-// Seconds that no placement of layers with these times or longer ones falls below, if less than `below`. Most are not,
-// and often the closed form says so for less.
-double ChipSearch::place_least(std::size_t configuration, placement::LayerTable least_times, double below) const {
+// One that no placement of layers with these times or longer ones falls below, if it takes less than `below`. Most do
+// not, and often the closed form says so for less.
+Placed ChipSearch::place_least(std::size_t configuration, placement::LayerTable least_times, double below) const {
   placement::Request request = layer_times::empty_request(profile_->workload(), *cluster_);
+  request.training.least_times = true;
   const Digest key = digest_of(configuration, least_times, request.devices);
-  const auto work_out = [&](double limit) {
-    if (profile_->least_seconds(configuration, least_times, limit) == kNever) return kNever;
+  Placed placed = profile_->placements().below(key, below, [&](double limit) {
+    if (profile_->least_seconds(configuration, least_times, limit) == kNever) return Placed{};
     request.tables.push_back(std::move(least_times));
-    request.training.least_times = true;
-    Evaluation ignored;
-    return place(request, limit, ignored);
-  };
-  return profile_->placed_times().below(key, below, work_out) * kRounding;
+    return solve(request, limit);
+  });
+  placed.seconds *= kRounding;
+  return placed;
 }
 
-double ChipSearch::place(const placement::Request& request, double below, Evaluation& found) const {
+Placed ChipSearch::solve(const placement::Request& request, double below) const {
   if (profile_->study()) {
     const auto plan = layer_times::best_study_plan(request, below);
-    if (!plan) return kNever;
-    found.strategy = {.pipeline = static_cast<std::int64_t>(plan->plan.stages.size()),
-                      .data_parallel = plan->plan.data_parallel};
-    found.peak_memory = plan->peak_memory();
-    return plan->seconds();
+    if (!plan) return {};
+    return {.seconds = plan->seconds(),
+            .strategy = {.pipeline = static_cast<std::int64_t>(plan->plan.stages.size()),
+                         .data_parallel = plan->plan.data_parallel},
+            .peak_memory = plan->peak_memory()};
   }
   NoProgress silent;
   const placement::Solution solution = placement::solve(request, {.keep = 1, .below = below}, silent);
-  if (solution.plans.empty()) return kNever;
+  if (solution.plans.empty()) return {};
   const placement::Ranked& best = solution.plans.front();
-  found.strategy = best.plan.strategy;
-  found.peak_memory = best.evaluation.peak_memory();
-  return best.evaluation.time_per_batch;
+  return {.seconds = best.evaluation.time_per_batch,
+          .strategy = best.plan.strategy,
+          .peak_memory = best.evaluation.peak_memory()};
 }
 
 // False where the configuration takes at least the lower of the two limits, or has no plan.
@@ -325,7 +330,7 @@ bool ChipSearch::raise(const Entry& entry, double best, double enough) {
   }
   const cost::OperatorCosts operator_costs = costs();
   if (entry.level == Level::kPlaced) {
-    const double seconds = place_least(c, profile_->least_table(c, rates, &operator_costs), horizon);
+    const double seconds = place_least(c, profile_->least_table(c, rates, &operator_costs), horizon).seconds;
     return put_back(entry, Level::kOperators, seconds, horizon, limit);
   }
   layer_times::TableOptions options = profile_->table_options(effort_);
@@ -335,7 +340,7 @@ bool ChipSearch::raise(const Entry& entry, double best, double enough) {
   options.engine = schedule::Engine::kExact;  // simple bounds need no solver
   layer_times::LayerPricer::Tables tables = profile_->pricer(c).price(operator_costs, options);
   if (tables.lower_bounds.nodes.empty()) return settle(c, std::move(tables), best, limit);
-  return put_back(entry, Level::kBounds, place_least(c, std::move(tables.lower_bounds), limit), limit, limit);
+  return put_back(entry, Level::kBounds, place_least(c, std::move(tables.lower_bounds), limit).seconds, limit, limit);
 }
 
 // Tries to show that the configuration takes `enough` seconds by bounds on its layers alone. False where it may be
@@ -354,15 +359,14 @@ bool ChipSearch::refute(const Entry& entry, double enough) {
   if (known.lower_bounds.nodes.empty()) return false;
   options.states_per_layer = profile_->table_options(effort_).states_per_layer;
   Refutation refutation(std::move(known), entry.seconds, evaluation_->seconds, enough,
-                        [&](const placement::LayerTable& least) { return place_least(c, least, enough); });
+                        [&](const placement::LayerTable& least) { return place_least(c, least, enough).seconds; });
   for (int attempt = 0; attempt < kAttempts && refutation.least() < enough; ++attempt) {
     const std::optional<placement::LayerTable> goals = refutation.goals();
     if (!goals && attempt == 0) return false;
     if (!goals) break;
     refutation.learn(pricer.bound(operator_costs, options, refutation.known(), *goals));
     // With the shorter schedules that came up it may be good enough: worth the search for the shortest.
-    Evaluation ignored;
-    if (refutation.least() < enough && place(refutation.known().times, enough, ignored) < enough) return false;
+    if (refutation.least() < enough && place(c, refutation.known().times, enough).seconds < enough) return false;
   }
   const double least = std::min(refutation.least(), enough);
   least_best_ = std::min(least_best_, least);
@@ -384,17 +388,19 @@ bool ChipSearch::settle(std::size_t configuration, layer_times::LayerPricer::Tab
   const bool proven = tables.lower_bounds.nodes.empty();
   if (!proven) {
     // The bound of a schedule that is not proven is what counts; the plan is then wanted even if it is slow.
-    const double least = place_least(configuration, std::move(tables.lower_bounds), limit);
+    const double least = place_least(configuration, std::move(tables.lower_bounds), limit).seconds;
     if (least == kNever) return false;
     least_best_ = std::min(least_best_, least);
     unproven_.push_back({least, static_cast<std::uint32_t>(configuration), Level::kBounds});
   }
-  Evaluation found{.configuration = configuration, .effort = effort_};
-  const double seconds = place(std::move(tables.times), proven ? limit : best, found);
-  if (seconds == kNever) return !proven;
-  found.seconds = seconds;
-  best_ = found;
-  least_best_ = std::min(least_best_, seconds);
+  const Placed placed = place(configuration, std::move(tables.times), proven ? limit : best);
+  if (placed.seconds == kNever) return !proven;
+  best_ = {.seconds = placed.seconds,
+           .configuration = configuration,
+           .strategy = placed.strategy,
+           .peak_memory = placed.peak_memory,
+           .effort = effort_};
+  least_best_ = std::min(least_best_, placed.seconds);
   return true;
 }
 

@@ -41,7 +41,7 @@
 #include "phaze/layer_times/request.h"
 #include "phaze/layer_times/study.h"
 #include "phaze/placement/solve.h"
-#include "phaze/search/placed_times.h"
+#include "phaze/search/placed.h"
 #include "phaze/search/placement_bound.h"
 #include "phaze/search/roofline.h"
 #include "phaze/search/roofline_bounds.h"
@@ -83,8 +83,8 @@ class ModelProfile {
 
   // Those of all chips with the peak rates and the memory of this one.
   std::shared_ptr<RooflineBounds> roofline_bounds(const hardware::Cluster& cluster) const;
-  // Those of all chips.
-  PlacedTimes& placed_times() const;
+  // What the chips ask for.
+  PlacedMemo& placements() const;
 
  private:
   struct Layer {
@@ -169,9 +169,9 @@ class ChipSearch {
   bool refute(const Entry& entry, double enough);
   bool put_back(Entry entry, Level level, double seconds, double horizon, double limit);
   bool settle(std::size_t configuration, layer_times::LayerPricer::Tables tables, double best, double limit);
-  double place_least(std::size_t configuration, placement::LayerTable least_times, double below) const;
-  double place(placement::LayerTable table, double below, Evaluation& found) const;
-  double place(const placement::Request& request, double below, Evaluation& found) const;
+  Placed place_least(std::size_t configuration, placement::LayerTable least_times, double below) const;
+  Placed place(std::size_t configuration, placement::LayerTable times, double below) const;
+  Placed solve(const placement::Request& request, double below) const;
   void end();
   void begin_again();
   void fill_queue();

@@ -3,11 +3,10 @@
 
 #include <cstddef>
 #include <deque>
-#include <functional>
 #include <limits>
 #include <vector>
 
-#include "phaze/search/least_time.h"
+#include "phaze/search/placed.h"
 
 namespace phaze::search {
 
@@ -22,14 +21,14 @@ class RooflineBounds {
 
   // With the exact placement, if that is less than `limit`; infinite otherwise. `work_out` answers the same question
   // where nobody has asked it yet.
-  double placed(std::size_t configuration, double limit, const std::function<double(double limit)>& work_out) {
-    return placed_[configuration].below(limit, work_out);
+  double placed(std::size_t configuration, double limit, const PlacedOnce::WorkOut& work_out) {
+    return placed_[configuration].below(limit, work_out).seconds;
   }
 
  private:
   std::vector<double> closed_form_;
   double least_ = std::numeric_limits<double>::infinity();
-  std::deque<LeastTime> placed_;
+  std::deque<PlacedOnce> placed_;
 };
 
 }  // namespace phaze::search

@@ -1,4 +1,4 @@
-#include "phaze/search/placed_times.h"
+#include "phaze/search/placed.h"
 
 #include <gtest/gtest.h>
 
@@ -23,11 +23,12 @@ struct Placements {
   std::vector<double> seconds;
   std::atomic<std::size_t> worked_out = 0;
 
-  double ask(PlacedTimes& times, std::size_t i, double limit) {
-    return times.below(digest(i), limit, [&](double below) {
+  double ask(PlacedMemo& memo, std::size_t i, double limit) {
+    const auto work_out = [&](double below) {
       ++worked_out;
-      return seconds[i] < below ? seconds[i] : kNever;
-    });
+      return seconds[i] < below ? Placed{.seconds = seconds[i]} : Placed{};
+    };
+    return memo.below(digest(i), limit, work_out).seconds;
   }
 };
 
@@ -37,41 +38,41 @@ std::vector<double> random_seconds(std::size_t count, std::mt19937_64& random) {
   return seconds;
 }
 
-TEST(PlacedTimes, answers_are_those_of_working_it_out_whatever_was_asked_before) {
+TEST(Placed, answers_are_those_of_working_it_out_whatever_was_asked_before) {
   std::mt19937_64 random(1);
   for (const std::size_t most : {1, 4, 1000}) {
-    PlacedTimes times(most);
+    PlacedMemo memo(most);
     Placements placements{random_seconds(20, random)};
     for (int query = 0; query < 2000; ++query) {
       const std::size_t i = random() % 20;
       const double limit =
           random() % 8 == 0 ? placements.seconds[i] : std::uniform_real_distribution<>(0.5, 2.5)(random);
-      EXPECT_EQ(placements.ask(times, i, limit), placements.seconds[i] < limit ? placements.seconds[i] : kNever);
+      EXPECT_EQ(placements.ask(memo, i, limit), placements.seconds[i] < limit ? placements.seconds[i] : kNever);
     }
   }
 }
 
-TEST(PlacedTimes, a_time_is_worked_out_once_and_a_limit_it_is_known_to_reach_needs_no_work) {
-  PlacedTimes times;
+TEST(Placed, a_time_is_worked_out_once_and_a_limit_it_is_known_to_reach_needs_no_work) {
+  PlacedMemo memo;
   Placements placements{{1.5}};
-  EXPECT_EQ(placements.ask(times, 0, 1.2), kNever);
-  EXPECT_EQ(placements.ask(times, 0, 1.1), kNever);
+  EXPECT_EQ(placements.ask(memo, 0, 1.2), kNever);
+  EXPECT_EQ(placements.ask(memo, 0, 1.1), kNever);
   EXPECT_EQ(placements.worked_out, 1);
-  EXPECT_EQ(placements.ask(times, 0, 1.6), 1.5);
-  EXPECT_EQ(placements.ask(times, 0, 1.7), 1.5);
-  EXPECT_EQ(placements.ask(times, 0, 1.4), kNever);
+  EXPECT_EQ(placements.ask(memo, 0, 1.6), 1.5);
+  EXPECT_EQ(placements.ask(memo, 0, 1.7), 1.5);
+  EXPECT_EQ(placements.ask(memo, 0, 1.4), kNever);
   EXPECT_EQ(placements.worked_out, 2);
 }
 
-TEST(PlacedTimes, threads_share_what_one_of_them_works_out) {
+TEST(Placed, threads_share_what_one_of_them_works_out) {
   std::mt19937_64 random(2);
-  PlacedTimes times;
+  PlacedMemo memo;
   Placements placements{random_seconds(200, random)};
   {
     std::vector<std::jthread> threads;
     for (int thread = 0; thread < 4; ++thread)
       threads.emplace_back([&] {
-        for (std::size_t i = 0; i < 200; ++i) EXPECT_EQ(placements.ask(times, i, 3), placements.seconds[i]);
+        for (std::size_t i = 0; i < 200; ++i) EXPECT_EQ(placements.ask(memo, i, 3), placements.seconds[i]);
       });
   }
   EXPECT_EQ(placements.worked_out, 200);

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "phaze/base/quantity.h"
+
 namespace phaze::cli {
 
 // "'many' is not a positive whole number".
@@ -17,6 +19,25 @@ inline CLI::Validator positive_whole_number() {
             return digits && positive ? std::string() : "'" + text + "' is not a positive whole number";
           },
           ""};
+}
+
+// "'0' is not a positive number".
+inline CLI::Validator positive_number() {
+  return {[](std::string& text) { return parse_positive(text) ? "" : "'" + text + "' is not a positive number"; }, ""};
+}
+
+// Seconds: "90", "1.5s", "200ms".
+inline Result<double> parse_time(const std::string& text) {
+  return text.ends_with('s') ? parse_seconds(text) : parse_positive(text);
+}
+
+// An option that is a time.
+inline CLI::Option* add_time(CLI::App& app, const std::string& name, double& seconds, const std::string& help) {
+  const CLI::Validator check(
+      [](std::string& text) { return parse_time(text) ? "" : "'" + text + "' is not a time like 90, 1.5s or 200ms"; },
+      "");
+  const auto assign = [&seconds](const std::string& text) { seconds = *parse_time(text); };
+  return app.add_option_function<std::string>(name, assign, help)->check(check)->type_name("TIME");
 }
 
 // "'sparse' is none of eager, flash".

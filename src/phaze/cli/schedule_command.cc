@@ -20,7 +20,8 @@ namespace phaze::cli {
 namespace {
 
 struct ScheduleOptions {
-  std::string instance, trace, time_limit;
+  std::string instance, trace;
+  double time_limit = 0;  // seconds; 0: none
   ModelOptions model;
   ChipOptions chip;
   std::string layer;
@@ -82,21 +83,9 @@ Result<Task> task_of(const ScheduleOptions& options, Session& session) {
   return Task{options.instance, std::move(*named)};
 }
 
-// "2", "1.5s", "200ms".
-Result<double> seconds_of(const std::string& text) {
-  const bool unit = !text.empty() && text.back() == 's';
-  auto seconds = unit ? parse_seconds(text) : parse_positive(text);
-  if (!seconds) return within("--time-limit", seconds.error());
-  return seconds;
-}
-
 void run(const ScheduleOptions& options, Session& session) {
   Stop::Limits limits{.work = static_cast<std::uint64_t>(options.node_limit), .requested = &interrupted};
-  if (!options.time_limit.empty()) {
-    const auto seconds = seconds_of(options.time_limit);
-    if (!seconds) return session.fail(seconds.error());
-    limits.seconds = *seconds;
-  }
+  if (options.time_limit > 0) limits.seconds = options.time_limit;
   const auto task = task_of(options, session);
   if (!task) return session.fail(task.error());
   Stop stop(limits);
@@ -136,10 +125,8 @@ void add_schedule_command(CLI::App& app, Session& session) {
   using schedule::Engine;
   add_choice<Engine>(command, "--solver", options->solve.engine, {{"exact", Engine::kExact}, {"ilp", Engine::kIlp}},
                      "exact: bounds and a search of its own; ilp: a mixed-integer program (default: exact)");
-  command
-      .add_option("--time-limit", options->time_limit,
-                  "Stop after so long, like 500ms or 2s, with the best schedule so far and a bound (default: none)")
-      ->type_name("TIME");
+  add_time(command, "--time-limit", options->time_limit,
+           "Stop after so long, like 500ms or 2s, with the best schedule so far and a bound (default: none)");
   command
       .add_option("--node-limit", options->node_limit,
                   "Stop after so many states of the search, the same on every machine (default: 1000000)")

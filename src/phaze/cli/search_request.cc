@@ -68,7 +68,7 @@ void SearchRequest::add_to(CLI::App& command) {
                    "as in 2024 (default: geometric)");
   command.add_option("--weights", weights, "Several models: their weights, separated by commas")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->type_name("LIST");
   command.add_option("--baseline", baseline, "Several models: throughputs count relative to this chip's")
       ->type_name("CHIP");
@@ -92,9 +92,7 @@ void SearchRequest::add_to(CLI::App& command) {
       ->check(CLI::Range(0, 6))
       ->type_name("N");
   count("--threads", search.threads, "Threads (default: all cores)");
-  command.add_option("--time-limit", search.seconds, "Seconds; then the best so far, with the gap")
-      ->check(CLI::PositiveNumber)
-      ->type_name("SECONDS");
+  add_time(command, "--time-limit", search.seconds, "After so long, like 90s, the best so far with the gap");
 }
 
 Result<SearchRequest> completed(SearchRequest request) {

@@ -14,14 +14,9 @@ class ThreadExecutor final : public Executor {
  public:
   ThreadExecutor(unsigned threads, Work work) : threads_(threads), work_(std::move(work)) {}
 
-  // Neighbours are often alike and one waits for what the other works out, so every thread begins somewhere else.
   Result<std::vector<std::string>> run(const std::vector<std::string>& tasks) override {
     std::vector<std::string> answers(tasks.size());
-    const std::size_t each = (tasks.size() + threads_ - 1) / threads_;
-    in_parallel(threads_, each * threads_, [&](std::size_t turn) {
-      const std::size_t i = turn % threads_ * each + turn / threads_;
-      if (i < tasks.size()) answers[i] = work_(tasks[i]);
-    });
+    in_parallel(threads_, tasks.size(), [&](std::size_t i) { answers[i] = work_(tasks[i]); });
     return answers;
   }
 

@@ -306,13 +306,16 @@ void Run::pass_over(std::uint32_t effort) {
   std::ranges::make_heap(queue_, later);
 }
 
-// Chips of the same score have the same hard schedules, of which each is solved once: workers had better not meet
-// there. So one of each score comes first, then the second ones, and so on.
+// Chips of the same score and bound have placements and hard schedules in common, of which each is worked out once:
+// workers had better not meet there. So one of each comes first, then the second ones, and so on.
 void Run::keep_equals_apart(std::vector<std::size_t>& round) const {
-  std::map<double, std::size_t> seen;
+  std::map<std::pair<double, double>, std::size_t> seen;
   std::vector<std::tuple<std::size_t, std::uint64_t, std::size_t>> order;
   order.reserve(round.size());
-  for (const std::size_t chip : round) order.emplace_back(seen[outcome_.chips[chip].score]++, mix(chip), chip);
+  for (const std::size_t chip : round) {
+    const ChipRecord& record = outcome_.chips[chip];
+    order.emplace_back(seen[{record.score, record.bound}]++, mix(chip), chip);
+  }
   std::ranges::sort(order);
   for (std::size_t i = 0; i < round.size(); ++i) round[i] = std::get<2>(order[i]);
 }
@@ -340,7 +343,7 @@ Status Run::rounds() {
       round.push_back(chip);
       changed(chip);
     }
-    if (effort > 0) keep_equals_apart(round);
+    keep_equals_apart(round);
     if (auto status = raise(round, effort); !status) return status;
     for (const std::size_t chip : round) {
       judge(chip);

@@ -40,7 +40,7 @@ std::vector<double> random_seconds(std::size_t count, std::mt19937_64& random) {
 
 TEST(Placed, answers_are_those_of_working_it_out_whatever_was_asked_before) {
   std::mt19937_64 random(1);
-  for (const std::size_t most : {1, 4, 1000}) {
+  for (const std::size_t most : {std::size_t{1}, std::size_t{4}, std::size_t{1000}}) {
     PlacedMemo memo(most);
     Placements placements{random_seconds(20, random)};
     for (int query = 0; query < 2000; ++query) {

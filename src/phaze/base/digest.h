@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 
 #include "phaze/base/hash.h"
@@ -20,6 +21,11 @@ struct Digest {
   }
   void add(std::int64_t value) { add(static_cast<std::uint64_t>(value)); }
   void add(double value) { add(std::bit_cast<std::uint64_t>(value)); }
+
+  // For unordered containers.
+  struct Hash {
+    std::size_t operator()(const Digest& digest) const { return static_cast<std::size_t>(digest.low); }
+  };
 };
 
 }  // namespace phaze

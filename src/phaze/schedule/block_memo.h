@@ -53,13 +53,10 @@ class BlockMemo {
   };
 
  private:
-  struct Hash {
-    std::size_t operator()(const Digest& key) const { return static_cast<std::size_t>(key.low); }
-  };
   struct Shard {
     std::mutex mutex;
     std::condition_variable settled;
-    std::unordered_map<Digest, std::optional<BlockResult>, Hash> results;  // empty while somebody looks for it
+    std::unordered_map<Digest, std::optional<BlockResult>, Digest::Hash> results;  // empty while somebody looks for it
     std::size_t answers = 0;
   };
   static constexpr std::size_t kShards = 16;

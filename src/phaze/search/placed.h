@@ -66,13 +66,9 @@ class PlacedMemo {
     return placed;
   }
 
-  struct Hash {
-    std::size_t operator()(const Digest& key) const { return static_cast<std::size_t>(key.low); }
-  };
-
   std::size_t most_;
   std::mutex mutex_;
-  std::unordered_map<Digest, std::shared_ptr<PlacedOnce>, Hash> placements_;
+  std::unordered_map<Digest, std::shared_ptr<PlacedOnce>, Digest::Hash> placements_;
 };
 
 }  // namespace phaze::search

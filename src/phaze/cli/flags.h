@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,6 +68,13 @@ CLI::Option* add_choice(CLI::App& app, const std::string& name, Enum& target,
       if (word == chosen) target = value;
   };
   return app.add_option_function<std::string>(name, assign, help)->check(one_of(std::move(words)))->type_name(list);
+}
+
+// An error that names the first of these options that was given: a flag that does nothing is a misunderstanding.
+inline Status none_given(const CLI::App& app, std::initializer_list<const char*> names, const std::string& beside) {
+  for (const char* name : names)
+    if (app.count(name) > 0) return Error{"has no meaning beside " + beside, name, "leave it out"};
+  return Done{};
 }
 
 }  // namespace phaze::cli

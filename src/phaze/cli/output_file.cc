@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <fstream>
 #include <string>
 
@@ -55,6 +56,19 @@ Status write_file(const std::filesystem::path& path, std::string_view text) {
   const Removing temporary(beside(path, ".tmp"));
   if (auto status = write_whole(temporary.path(), text, path); !status) return status;
   return move_into_place(temporary.path(), path);
+}
+
+Status write_files(std::span<const OutputFile> files) {
+  std::deque<Removing> temporaries;
+  for (const OutputFile& file : files) {
+    // A rename would find out too late.
+    if (std::filesystem::is_directory(file.path)) return Error{"is a folder", file.path.string(), "name a file"};
+    temporaries.emplace_back(beside(file.path, "." + std::to_string(temporaries.size()) + ".tmp"));
+    if (auto status = write_whole(temporaries.back().path(), file.text, file.path); !status) return status;
+  }
+  for (std::size_t i = 0; i < files.size(); ++i)
+    if (auto status = move_into_place(temporaries[i].path(), files[i].path); !status) return status;
+  return Done{};
 }
 
 Status write_svg(const std::filesystem::path& path, std::string_view dot) {

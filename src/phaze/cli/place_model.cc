@@ -8,15 +8,13 @@
 
 #include "phaze/cli/flags.h"
 #include "phaze/cli/output_file.h"
+#include "phaze/cli/place_study.h"
 #include "phaze/cli/session.h"
 #include "phaze/hardware/chip_file.h"
-#include "phaze/layer_times/study.h"
 #include "phaze/placement/front.h"
-#include "phaze/placement/phaze2024/solve.h"
 #include "phaze/report/explorer/document.h"
 #include "phaze/report/explorer/layer_charts.h"
 #include "phaze/report/explorer/page.h"
-#include "phaze/report/placement_report.h"
 #include "phaze/report/plan_report.h"
 #include "phaze/sim/from_plan.h"
 #include "phaze/sim/trace.h"
@@ -116,45 +114,6 @@ void simulate_plans(const layer_times::PlanProblem& problem, placement::Solution
   std::ranges::stable_sort(answer.plans.begin() + (overruled ? 0 : 1), answer.plans.end(), {}, seconds);
 }
 
-// The problem of 2024: the best over microbatches and recompute everywhere or nowhere.
-void place_as_in_2024(const layer_times::PlanProblem& problem, const hardware::Cluster& cluster, Session& session) {
-  namespace p2024 = placement::phaze2024;
-  const auto cases = layer_times::study_cases(problem.request);
-  if (cases.empty())
-    return session.fail({"the problem of 2024 has no such choices", "--options", "leave out --recompute selective"});
-  std::optional<std::size_t> best;
-  std::vector<p2024::Solution> solutions;
-  for (const layer_times::StudyCase& one : cases) {
-    if (const Status valid = p2024::validate(one.instance); !valid) return session.fail(valid.error());
-    solutions.push_back(p2024::solve(one.instance, {}, session.progress));
-    const p2024::Solution& found = solutions.back();
-    if (found.termination == p2024::Termination::kStopped) return session.fail({"stopped"});
-    if (!found.plan) continue;
-    if (!best || found.evaluation.time_per_batch < solutions[*best].evaluation.time_per_batch)
-      best = solutions.size() - 1;
-  }
-  if (!best) session.exit_code = kInfeasible;
-  const std::size_t chosen = best.value_or(0);
-  const auto batch = static_cast<double>(problem.request.training.global_batch);
-  const report::ModelFigures figures{.model = problem.model,
-                                     .samples = batch,
-                                     .tokens = batch * static_cast<double>(problem.sequence),
-                                     .flops = batch * problem.flops_per_sample,
-                                     .peak_flops = cluster.chip.peak_flops() * static_cast<double>(cluster.devices),
-                                     .microbatch = cases[chosen].microbatch};
-  session.answer(session.json ? report::placement_json(cases[chosen].instance, solutions[chosen], figures)
-                              : report::placement_text(cases[chosen].instance, solutions[chosen]));
-}
-
-void write_files(const PlaceModelOptions& options, const report::PlanAnswer& answer, Session& session) {
-  if (!options.plan_file.empty())
-    if (const Status written = write_file(options.plan_file, report::plan_json(answer, options.top)); !written)
-      return session.fail(written.error());
-  if (!options.trace_file.empty() && !answer.plans.empty())
-    if (const Status written = write_file(options.trace_file, sim::trace_json(answer.plans.front().run)); !written)
-      return session.fail(written.error());
-}
-
 // The schedules of the layers as the plan runs them: its width, microbatch and sequence parallelism.
 Result<std::string> layer_schedules(const PlaceModelOptions& options, const hardware::Cluster& cluster,
                                     layer_times::PlanOptions plan, const placement::LayerTable& table, cost::Memo& memo,
@@ -171,9 +130,9 @@ Result<std::string> layer_schedules(const PlaceModelOptions& options, const hard
   return report::layer_schedules_json(workload->graphs.front(), costs);
 }
 
-Status write_report(const PlaceModelOptions& options, const hardware::Cluster& cluster,
-                    const layer_times::PlanOptions& plan, const layer_times::PlanProblem& problem,
-                    const report::PlanAnswer& answer, cost::Memo& memo, Session& session) {
+Result<std::string> report_page(const PlaceModelOptions& options, const hardware::Cluster& cluster,
+                                const layer_times::PlanOptions& plan, const layer_times::PlanProblem& problem,
+                                const report::PlanAnswer& answer, cost::Memo& memo, Session& session) {
   report::PlanDocument document{.answer = &answer,
                                 .chip = &cluster.chip,
                                 .devices = cluster.devices,
@@ -187,9 +146,9 @@ Status write_report(const PlaceModelOptions& options, const hardware::Cluster& c
     if (!schedules) return schedules.error();
     document.layer_schedules = std::move(*schedules);
   }
-  const auto page = report::explorer_page(report::plan_document(document));
+  auto page = report::explorer_page(report::plan_document(document));
   if (!page) return within("--report", page.error());
-  return write_file(options.report_file, *page);
+  return page;
 }
 
 }  // namespace
@@ -275,7 +234,7 @@ void place_model(const PlaceModelOptions& options, Session& session) {
   const auto problem = layer_times::make_problem(options.model, *cluster, *plan, memo, session.progress);
   if (!problem) return session.fail(problem.error());
   for (const std::string& warning : problem->warnings) session.log.warning(warning);
-  if (options.study) return place_as_in_2024(*problem, *cluster, session);
+  if (options.study) return place_as_in_2024(*problem, *cluster, options.stage_limit, session);
   constexpr std::size_t kSimulated = 8;
   placement::Solution solution =
       placement::solve(problem->request, {.keep = std::max(options.top, kSimulated), .exhaustive = options.exhaustive},
@@ -303,11 +262,17 @@ void place_model(const PlaceModelOptions& options, Session& session) {
     answer.shortage = placement::explain(problem->request);
     session.exit_code = kInfeasible;
   }
+  std::vector<OutputFile> files;
+  if (!options.plan_file.empty()) files.push_back({options.plan_file, report::plan_json(answer, options.top)});
+  if (!options.trace_file.empty() && !answer.plans.empty())
+    files.push_back({options.trace_file, sim::trace_json(answer.plans.front().run)});
+  if (!options.report_file.empty()) {
+    auto page = report_page(options, *cluster, *plan, *problem, answer, memo, session);
+    if (!page) return session.fail(page.error());
+    files.push_back({options.report_file, std::move(*page)});
+  }
+  if (const Status written = write_files(files); !written) return session.fail(written.error());
   session.answer(session.json ? report::plan_json(answer, options.top) : report::plan_text(answer, options.top));
-  write_files(options, answer, session);
-  if (options.report_file.empty() || session.exit_code == kBadInput) return;
-  if (const Status written = write_report(options, *cluster, *plan, *problem, answer, memo, session); !written)
-    session.fail(written.error());
 }
 
 }  // namespace phaze::cli

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "phaze/layer_times/request.h"
+#include "phaze/placement/phaze2024/solve.h"
 
 namespace CLI {
 class App;
@@ -30,7 +31,8 @@ struct PlaceModelOptions {
   std::int64_t gradient_bits = 32;
   bool no_overlap = false;
   bool no_fuse = false;
-  bool study = false;  // the problem of 2024
+  bool study = false;                                                  // the problem of 2024
+  std::size_t stage_limit = placement::phaze2024::kDefaultStageLimit;  // of that problem
   bool exhaustive = false;
   std::size_t top = 1;
   bool front = false;

@@ -71,6 +71,8 @@ Result<Workload> load_workload(const std::string& model, std::int64_t devices, c
   if (microbatches.empty()) microbatches = powers_of_two(std::min(kMostMicrobatch, options.global_batch));
   std::optional<Error> refusal;
   for (const std::int64_t width : widths) {
+    const std::size_t before = loaded.graphs.size();
+    std::optional<Error> of_width;
     for (const std::int64_t microbatch : microbatches) {
       for (const bool sequence_parallel : {false, true}) {
         if (sequence_parallel && (width == 1 || options.sequence_parallel == SequenceParallel::kOff)) continue;
@@ -85,8 +87,8 @@ Result<Workload> load_workload(const std::string& model, std::int64_t devices, c
                                           progress);
         if (!graph) {
           // A width or microbatch of our own choosing may not suit the model; what was asked for must.
-          if (!refusal) refusal = graph.error();
-          if (given_width && !options.microbatches.empty()) return *refusal;
+          if (given_width && !options.microbatches.empty()) return graph.error();
+          if (!of_width) of_width = graph.error();
           continue;
         }
         if (loaded.graphs.empty()) {
@@ -102,6 +104,8 @@ Result<Workload> load_workload(const std::string& model, std::int64_t devices, c
         loaded.graphs.push_back(std::move(*graph));
       }
     }
+    if (given_width && of_width && loaded.graphs.size() == before) return *of_width;
+    if (!refusal) refusal = of_width;
   }
   if (loaded.graphs.empty()) return *refusal;
   return loaded;

@@ -12,45 +12,66 @@
 namespace phaze::cli {
 namespace {
 
+report::PlanAnswer plan_answer(const layer_times::Workload& workload, const hardware::Chip& chip,
+                               const search::ChipSearch::Planned& planned) {
+  report::PlanAnswer answer{
+      .model = workload.model,
+      .chip = chip.name,
+      .sequence = workload.sequence,
+      .flops_per_sample = workload.flops_per_sample,
+      .peak_flops = chip.peak_flops(),
+      .model_config = workload.config,
+      .chip_file = hardware::chip_file_text(chip),
+      .flash_attention = workload.options.attention == workload::AttentionKind::kFlash,
+      .request = &planned.request,
+      .states_per_layer = planned.states_per_layer,
+      .statistics = planned.solution.statistics,
+  };
+  answer.study = planned.study;
+  answer.plans.reserve(planned.solution.plans.size());
+  for (const placement::Ranked& ranked : planned.solution.plans) {
+    sim::Pipeline pipeline = sim::pipeline_of(planned.request, ranked.plan);
+    sim::Run run = sim::simulate(pipeline);
+    answer.plans.push_back({ranked.plan, ranked.evaluation, std::move(pipeline), std::move(run)});
+  }
+  return answer;
+}
+
+double peak_memory(const search::ChipSearch::Planned& planned) {
+  double peak = planned.study ? planned.study->peak_memory() : 0;
+  for (const placement::Ranked& ranked : planned.solution.plans) peak = std::max(peak, ranked.evaluation.peak_memory());
+  return peak;
+}
+
 report::FoundChip found_chip(search::Search& search, const search::Problem& problem,
                              const std::vector<std::size_t>& models, search::Outcome outcome, PlanStore& store) {
   report::FoundChip found;
   for (const std::size_t model : models) found.models.push_back(problem.workloads[model].model);
   for (const search::Ranked& ranked : outcome.best) {
-    found.chips.push_back(problem.chips[ranked.chip]);
+    double peak = 0;
     std::vector<double> throughputs;
     throughputs.reserve(models.size());
-    for (const std::size_t model : models) throughputs.push_back(search.throughput(ranked.chip, model));
+    for (const std::size_t model : models) {
+      throughputs.push_back(search.throughput(ranked.chip, model));
+      peak = std::max(peak, search.peak_memory(ranked.chip, model));
+    }
     found.throughputs.push_back(std::move(throughputs));
+    hardware::Chip& chip = found.chips.emplace_back(problem.chips[ranked.chip]);
+    chip.hbm = search::least_hbm(problem, ranked.chip, peak);
   }
   if (!found.chips.empty()) {
-    double peak = 0;
     const std::size_t best = outcome.best.front().chip;
-    for (const std::size_t model : models) {
-      const search::ChipSearch::Planned& planned = store.emplace_back(search.plans(best, model, 1));
-      report::PlanAnswer answer{
-          .model = problem.workloads[model].model,
-          .chip = problem.chips[best].name,
-          .sequence = problem.workloads[model].sequence,
-          .flops_per_sample = problem.workloads[model].flops_per_sample,
-          .peak_flops = problem.chips[best].peak_flops(),
-          .model_config = problem.workloads[model].config,
-          .chip_file = hardware::chip_file_text(problem.chips[best]),
-          .flash_attention = problem.workloads[model].options.attention == workload::AttentionKind::kFlash,
-          .request = &planned.request,
-          .states_per_layer = planned.states_per_layer,
-          .statistics = planned.solution.statistics};
-      answer.study = planned.study;
-      if (planned.study) peak = std::max(peak, planned.study->peak_memory());
-      for (const placement::Ranked& ranked : planned.solution.plans) {
-        peak = std::max(peak, ranked.evaluation.peak_memory());
-        sim::Pipeline pipeline = sim::pipeline_of(planned.request, ranked.plan);
-        sim::Run run = sim::simulate(pipeline);
-        answer.plans.push_back({ranked.plan, ranked.evaluation, std::move(pipeline), std::move(run)});
-      }
-      found.plans.push_back(std::move(answer));
+    hardware::Chip& chip = found.chips.front();
+    const std::size_t first = store.size();
+    double peak = 0;
+    for (const std::size_t model : models)
+      peak = std::max(peak, peak_memory(store.emplace_back(search.plans(best, model, 1))));
+    // Plans are made for the most memory there is, and hold for the least that they fit into.
+    chip.hbm = search::least_hbm(problem, best, peak);
+    for (std::size_t i = 0; i < models.size(); ++i) {
+      store[first + i].request.devices.memory = static_cast<double>(chip.hbm.value());
+      found.plans.push_back(plan_answer(problem.workloads[models[i]], chip, store[first + i]));
     }
-    found.chips.front().hbm = search::least_hbm(problem, best, peak);
   }
   found.outcome = std::move(outcome);
   return found;

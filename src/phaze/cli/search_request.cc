@@ -10,6 +10,8 @@
 namespace phaze::cli {
 namespace {
 
+constexpr std::size_t kMostDigitsOfGib = 6;
+
 // Throughput of every model on the baseline chip, with its best plan there.
 Result<std::vector<double>> baseline(const SearchRequest& request, const search::Problem& problem, Session& session) {
   auto chip = hardware::load_chip(request.baseline);
@@ -73,9 +75,16 @@ void SearchRequest::add_to(CLI::App& command) {
   command.add_option("--baseline", baseline, "Several models: throughputs count relative to this chip's")
       ->type_name("CHIP");
   const auto list = [&](const std::string& name, std::vector<std::int64_t>& target, const std::string& help) {
-    command.add_option(name, target, help)->delimiter(',')->check(positive_whole_number())->type_name("LIST");
+    return command.add_option(name, target, help)->delimiter(',')->check(positive_whole_number())->type_name("LIST");
   };
-  list("--hbm", hbm_gib, "HBM capacities to choose from, in GiB (default: 32,64,80)");
+  list("--hbm", hbm_gib,
+       "HBM capacities to choose from, in GiB (default: 32,64,80 in the space and the profile of 2024, otherwise what "
+       "each chip has)")
+      ->check(CLI::Validator(
+          [](std::string& text) {
+            return text.size() <= kMostDigitsOfGib ? "" : "'" + text + "' GiB is more than any chip has";
+          },
+          ""));
   list("--microbatch", plan.microbatches, "Samples per microbatch (default: 1,2,4,8)");
   list("--tensor-parallel", plan.widths, "Widths (default: powers of two in the innermost network level)");
   using workload::AttentionKind;
@@ -105,6 +114,8 @@ Result<SearchRequest> completed(SearchRequest request) {
     plan.sequence_parallel = layer_times::SequenceParallel::kOff;
     plan.freedom.recompute = {placement::Recompute::kNone, placement::Recompute::kFull};
   }
+  if (request.hbm_gib.empty() && (request.space == "phaze" || plan.profile == layer_times::Profile::kPhaze2024))
+    request.hbm_gib = {32, 64, 80};
   const auto missing = [&](const char* flag) {
     return Error{std::string(flag) + " is required", "phaze " + request.asked_by,
                  "see 'phaze " + request.asked_by + " --help'"};

@@ -23,8 +23,8 @@ struct SearchRequest {
   std::string network;
   std::string baseline = "tpuv4-phaze";
   std::vector<double> weights;
-  std::vector<std::int64_t> hbm_gib = {32, 64, 80};
-  search::Problem problem;  // objective, mean and devices; make_problem() adds the rest
+  std::vector<std::int64_t> hbm_gib;  // empty: every chip its own
+  search::Problem problem;            // objective, mean and devices; make_problem() adds the rest
   search::Options search;
   layer_times::PlanOptions plan;
 

@@ -47,11 +47,21 @@ ChipSearch::Planned Search::plans(std::size_t chip, std::size_t model, std::size
   return state_->worker.plans(chip, model, state_->states[model][chip], keep);
 }
 
-double Search::throughput(std::size_t chip, std::size_t model) {
+const std::optional<Evaluation>& Search::evaluation(std::size_t chip, std::size_t model) {
   ModelState& state = state_->states[model][chip];
   if (!state.ended()) state = state_->worker.evaluate(chip, model, state);
-  if (!state.evaluation) return 0;
-  return static_cast<double>(state_->problem.workloads[model].training.global_batch) / state.evaluation->seconds;
+  return state.evaluation;
+}
+
+double Search::throughput(std::size_t chip, std::size_t model) {
+  const std::optional<Evaluation>& found = evaluation(chip, model);
+  if (!found) return 0;
+  return static_cast<double>(state_->problem.workloads[model].training.global_batch) / found->seconds;
+}
+
+double Search::peak_memory(std::size_t chip, std::size_t model) {
+  const std::optional<Evaluation>& found = evaluation(chip, model);
+  return found ? found->peak_memory : 0;
 }
 
 }  // namespace phaze::search

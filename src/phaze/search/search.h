@@ -120,10 +120,14 @@ class Search {
   // The plans of a chip for a model, the best first; empty where there is none.
   ChipSearch::Planned plans(std::size_t chip, std::size_t model, std::size_t keep);
   double throughput(std::size_t chip, std::size_t model);
+  // Bytes on the fullest device of the fastest plan; 0 where there is none.
+  double peak_memory(std::size_t chip, std::size_t model);
 
   struct State;
 
  private:
+  const std::optional<Evaluation>& evaluation(std::size_t chip, std::size_t model);
+
   std::unique_ptr<State> state_;
 };
 

@@ -17,6 +17,7 @@ for n in 1 2 3; do
   diff <(echo "$expected") <(ranks $n "${arguments[@]}" --out "$folder/$n.db" | without_time) || fail "$n ranks differ"
 done
 diff <(echo "$expected") <(ranks 2 "${arguments[@]}" --threads 2 | without_time) || fail "2 ranks of 2 threads differ"
+diff <("$phaze" "${with_proof[@]}" | without_time) <(ranks 3 "${with_proof[@]}" | without_time) || fail "3 ranks prove something else"
 
 # One database, whoever goes on with it.
 diff <(echo "$expected") <("$phaze" "${arguments[@]}" --out "$folder/3.db" --resume | without_time) ||

@@ -7,9 +7,9 @@ function(phaze_library name)
   add_library(phaze_${name} STATIC ${ARG_SOURCES})
   add_library(phaze::${name} ALIAS phaze_${name})
   target_link_libraries(phaze_${name} PUBLIC phaze_flags ${ARG_DEPENDS} PRIVATE ${ARG_LINK})
-  # Under sanitizers these parse and print, in templates that take minutes to optimise and milliseconds to run.
-  if(PHAZE_THIN_TESTS AND name MATCHES "^(cli|report|exports)$")
-    target_compile_options(phaze_${name} PRIVATE -O0)
+  # These parse and print, in templates that take minutes to optimise and milliseconds to run.
+  if(name MATCHES "^(cli|report|explorer|exports)$" AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+    target_compile_options(phaze_${name} PRIVATE $<IF:$<BOOL:${PHAZE_THIN_TESTS}>,-O0,-O1>)
   endif()
   # What the installed library is made of (Packaging.cmake).
   set_property(GLOBAL APPEND PROPERTY PHAZE_PARTS phaze_${name})

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <random>
 
 #include "phaze/baselines/compare.h"
@@ -138,6 +139,44 @@ TEST(Compare, nothing_beats_co_search_and_a_bayesian_search_that_tries_all_chips
     EXPECT_LE(model.common_chip_alone.throughput, model.chip_alone.throughput * (1 + 1e-9));
     EXPECT_GT(model.common_chip_alone.throughput, 0);
   }
+}
+
+// Says stop from its n-th question on.
+class StopAt final : public Progress {
+ public:
+  explicit StopAt(std::int64_t question) : left_(question) {}
+  bool advance(std::string_view, std::int64_t, std::int64_t) override {
+    ++asked_;
+    return --left_ > 0;
+  }
+  std::int64_t asked() const { return asked_; }
+
+ private:
+  std::int64_t left_;
+  std::int64_t asked_ = 0;
+};
+
+TEST(Compare, a_comparison_that_is_stopped_at_whatever_moment_says_so) {
+  const std::vector<std::string> models = {"bert-base"};
+  const search::Problem problem = small_problem(3, 4, models);
+  const auto compared = [&](StopAt& progress, double seconds) {
+    search::Search cosearch(problem, {.threads = 1, .seconds = seconds});
+    auto found =
+        compare(problem, models, hardware::Chip{}, cosearch,
+                {.search = {.threads = 1, .seconds = seconds}, .bayesian = {.budget = 3, .first = 3}}, progress);
+    EXPECT_TRUE(found);
+    return found ? std::move(*found) : Comparison{};
+  };
+  constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+  StopAt never(std::numeric_limits<std::int64_t>::max());
+  EXPECT_FALSE(compared(never, kNoLimit).stopped);
+  ASSERT_GT(never.asked(), 3);
+  for (std::int64_t question = 1; question <= never.asked(); ++question) {
+    StopAt stop(question);
+    EXPECT_TRUE(compared(stop, kNoLimit).stopped) << "at question " << question << " of " << never.asked();
+  }
+  StopAt none(std::numeric_limits<std::int64_t>::max());
+  EXPECT_FALSE(compared(none, 0).stopped) << "a limit of seconds ends searches, not the comparison";
 }
 
 TEST(Compare, the_chip_alone_is_the_best_of_all_chips_evaluated_one_by_one) {

@@ -121,6 +121,8 @@ class Comparing {
           if (const auto chip = (result_.models[models[i]].*of).chip) first.push_back(*chip);
       auto outcome = search.run(chosen, progress_, first);
       if (!outcome) return outcome.error();
+      // What stopped it may have been a limit of seconds, which ends this search alone.
+      if (outcome->stopped) go_on();
       for (const std::size_t i : chosen) {
         Figure& filled = result_.models[models[i]].*figure;
         filled.gap = outcome->gap;

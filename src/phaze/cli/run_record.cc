@@ -9,10 +9,13 @@
 #include "phaze/base/bytes.h"
 #include "phaze/cli/run_schedules.h"
 #include "phaze/hardware/chip_file.h"
+#include "phaze/hardware/cluster.h"
+#include "phaze/hardware/design_space.h"
 #include "phaze/hardware/parameter.h"
 #include "phaze/report/chip_report.h"
 #include "phaze/report/insight_report.h"
 #include "phaze/run_db/content_hash.h"
+#include "phaze/workload/zoo/zoo.h"
 
 namespace phaze::cli {
 namespace {
@@ -33,14 +36,17 @@ std::map<std::string, std::string> settings_of(const CLI::App& command) {
   return settings;
 }
 
-// A file by its bytes; a preset by what it stands for.
-Result<run_db::Input> input(const std::string& kind, const std::string& name, const std::string& meaning) {
+// By what it stands for, files that it names included. A file of its own counts by its bytes, too: answers quote it. As
+// everywhere, a preset comes before a file of the same name.
+Result<run_db::Input> input(const std::string& kind, const std::string& name, const std::vector<std::string>& presets,
+                            std::string meaning) {
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(name, ignored))
-    return run_db::Input{.kind = kind, .name = name, .hash = run_db::content_hash(meaning)};
-  auto hash = run_db::file_hash(name);
-  if (!hash) return hash.error();
-  return run_db::Input{.kind = kind, .name = name, .hash = std::move(*hash)};
+  if (std::ranges::find(presets, name) == presets.end() && std::filesystem::is_regular_file(name, ignored)) {
+    const auto bytes = run_db::file_hash(name);
+    if (!bytes) return bytes.error();
+    meaning += *bytes;
+  }
+  return run_db::Input{.kind = kind, .name = name, .hash = run_db::content_hash(meaning)};
 }
 
 std::string meaning_of(const layer_times::Workload& workload) {
@@ -55,8 +61,27 @@ std::string meaning_of(const layer_times::Workload& workload) {
   return writer.bytes();
 }
 
-std::string meaning_of(const std::vector<hardware::Chip>& chips) {
+std::string meaning_of(const hardware::Network& network) {
   ByteWriter writer;
+  for (const hardware::NetworkLevel& level : network.levels) {
+    writer.put(level.size);
+    writer.put(level.bandwidth);
+    writer.put(level.efficiency);
+    writer.put(level.latency);
+    writer.put(level.torus.size());
+    for (const std::int64_t side : level.torus) writer.put(side);
+    writer.put(level.ports);
+  }
+  return writer.bytes();
+}
+
+// Chips of one space differ in parameters alone. Their ports, which follow from the network that they usually sit in,
+// are part of a physical area.
+std::string meaning_of(const std::vector<hardware::Chip>& chips, hardware::AreaModel area_model) {
+  ByteWriter writer;
+  writer.put(area_model);
+  writer.put_text(hardware::chip_file_text(chips.front()));
+  if (const auto network = hardware::own_network(chips.front())) writer.put_text(meaning_of(*network));
   for (const hardware::Chip& chip : chips)
     for (const hardware::Parameter& parameter : hardware::parameters()) writer.put(parameter.get(chip));
   return writer.bytes();
@@ -68,13 +93,15 @@ Result<run_db::Description> describe_run(const CLI::App& command, const std::vec
       .phaze_version = PHAZE_VERSION, .arguments = arguments, .settings = settings_of(command)};
   std::vector<Result<run_db::Input>> inputs;
   for (std::size_t i = 0; i < request.models.size(); ++i)
-    inputs.push_back(input("model", request.models[i], meaning_of(problem.workloads[i])));
-  inputs.push_back(input("space", request.space, meaning_of(problem.chips)));
-  if (!request.network.empty()) inputs.push_back(input("network", request.network, request.network));
+    inputs.push_back(input("model", request.models[i], workload::zoo_names(), meaning_of(problem.workloads[i])));
+  inputs.push_back(
+      input("space", request.space, hardware::space_presets(), meaning_of(problem.chips, problem.area_model)));
+  const std::string& network = request.network.empty() ? problem.chips.front().network : request.network;
+  inputs.push_back(input("network", network, hardware::network_presets(), meaning_of(problem.network)));
   if (!problem.baseline.empty()) {
     auto chip = hardware::load_chip(request.baseline);
     if (!chip) return chip.error();
-    inputs.push_back(input("baseline", request.baseline, hardware::chip_file_text(*chip)));
+    inputs.push_back(input("baseline", request.baseline, hardware::chip_presets(), hardware::chip_file_text(*chip)));
   }
   for (auto& made : inputs) {
     if (!made) return made.error();

@@ -205,12 +205,12 @@ Result<Chip> load_chip(std::string_view chip) {
   const auto files = chip_files();
   if (const auto file = std::ranges::find(files, chip, &EmbeddedFile::name); file != files.end())
     return parse_chip_file(file->text);
-  if (chip.find('=') != std::string_view::npos) {
+  if (chip.find('=') != std::string_view::npos && !is_yaml_name(chip)) {
     auto parsed = parse_inline_chip(chip);
     if (!parsed) return within("chip '" + std::string(chip) + "'", parsed.error());
     return parsed;
   }
-  if (chip.find('/') == std::string_view::npos && !chip.ends_with(".yaml") && !chip.ends_with(".yml")) {
+  if (chip.find('/') == std::string_view::npos && !is_yaml_name(chip)) {
     const auto names = chip_presets();
     return Error{"there is no chip '" + std::string(chip) + "'", "CHIP", suggest(chip, names)};
   }

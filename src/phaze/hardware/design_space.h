@@ -63,7 +63,9 @@ class DesignSpace {
 // The space of the 2024 study: 13 × 13 core counts, 8 × 8 array shapes, lanes = rows, 7 buffers, descending.
 DesignSpace phaze_space();
 
-// "phaze", or a path to a YAML file; the schema is in docs/hardware.md.
+std::vector<std::string> space_presets();
+
+// A preset, or a path to a YAML file; the schema is in docs/hardware.md.
 Result<DesignSpace> load_space(std::string_view space);
 Result<DesignSpace> parse_space_file(std::string_view text);
 

@@ -167,12 +167,12 @@ Result<Network> load_network(std::string_view network) {
   if (const auto file = std::ranges::find(files, network, &EmbeddedFile::name); file != files.end())
     return parse_network_file(file->text);
   const std::string place = "network '" + std::string(network) + "'";
-  if (network.find("/s") != std::string_view::npos && !network.ends_with(".yaml")) {
+  if (network.find("/s") != std::string_view::npos && !is_yaml_name(network)) {
     auto parsed = parse_inline_network(network);
     if (!parsed) return within(place, parsed.error());
     return parsed;
   }
-  if (network.find('/') == std::string_view::npos && !network.ends_with(".yaml") && !network.ends_with(".yml"))
+  if (network.find('/') == std::string_view::npos && !is_yaml_name(network))
     return Error{"there is no network '" + std::string(network) + "'", "NETWORK", suggest(network, network_presets())};
   const auto text = read_text_file(network);
   if (!text) return text.error();

@@ -187,9 +187,11 @@ Result<DesignSpace> parse_space_file(std::string_view text) {
   return space;
 }
 
+std::vector<std::string> space_presets() { return {"phaze"}; }
+
 Result<DesignSpace> load_space(std::string_view space) {
   if (space == "phaze") return phaze_space();
-  if (space.find('/') == std::string_view::npos && !space.ends_with(".yaml") && !space.ends_with(".yml"))
+  if (space.find('/') == std::string_view::npos && !is_yaml_name(space))
     return Error{"there is no design space '" + std::string(space) + "'", "SPACE",
                  "known: phaze, or a path to a .yaml file"};
   const auto text = read_text_file(space);

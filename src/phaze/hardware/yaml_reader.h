@@ -16,6 +16,9 @@ inline std::string line_of(const YAML::Node& node) { return "line " + std::to_st
 // The document, which must be a map. Errors name the line.
 Result<YAML::Node> parse_yaml(std::string_view text);
 
+// What a name must end in to be a file whatever else it may look like. A preset comes before a file of the same name.
+inline bool is_yaml_name(std::string_view name) { return name.ends_with(".yaml") || name.ends_with(".yml"); }
+
 Result<std::string> read_text_file(const std::filesystem::path& path);
 
 // The text of a plain value.

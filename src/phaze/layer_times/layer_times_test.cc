@@ -164,6 +164,28 @@ TEST(Problem, widths_that_do_not_suit_the_model_are_left_out_unless_asked_for) {
   EXPECT_EQ(refused.error().place, "--tensor-parallel");
 }
 
+TEST(Problem, a_request_to_stop_is_seen_between_graphs) {
+  class StopAt final : public Progress {
+   public:
+    explicit StopAt(int question) : left_(question) {}
+    bool advance(std::string_view, std::int64_t, std::int64_t) override { return --left_ > 0; }
+
+   private:
+    int left_;
+  };
+  const PlanOptions options{.sequence = 128, .widths = {1, 2}, .microbatches = {1, 2}, .global_batch = 4};
+  for (int question = 1; question <= 4; ++question) {
+    StopAt stop(question);
+    cost::Memo memo;
+    const auto problem = make_problem("bert-base", a100s(8), options, memo, stop);
+    ASSERT_FALSE(problem) << "at question " << question;
+    EXPECT_EQ(problem.error().message, "stopped");
+  }
+  StopAt after(5);
+  cost::Memo memo;
+  EXPECT_TRUE(make_problem("bert-base", a100s(8), options, memo, after));
+}
+
 TEST(Problem, leaving_out_which_part_is_communication_changes_no_time) {
   PlanOptions options{.widths = {1, 2, 4}, .microbatches = {1, 2}, .global_batch = 8};
   const auto with = problem_of("megatron-22b", 8, options).request.tables;

@@ -1,10 +1,11 @@
 #include "phaze/layer_times/request.h"
 
 #include <algorithm>
-#include <atomic>
+#include <mutex>
 #include <optional>
-#include <thread>
+#include <utility>
 
+#include "phaze/base/in_parallel.h"
 #include "phaze/cost/op_cost.h"
 #include "phaze/layer_times/layer_times.h"
 #include "phaze/workload/load.h"
@@ -38,18 +39,22 @@ std::int64_t widest(std::int64_t devices, const hardware::Network& network) {
 
 // Graphs are handed out one by one to as many threads as there are cores: schedules of large layers take long, and a
 // table depends on nothing but its graph.
-std::vector<placement::LayerTable> priced(const std::vector<workload::LayerGraph>& graphs,
-                                          const cost::OperatorCosts& costs, const TableOptions& options) {
+Result<std::vector<placement::LayerTable>> priced(const std::vector<workload::LayerGraph>& graphs,
+                                                  const cost::OperatorCosts& costs, const TableOptions& options,
+                                                  Progress& progress) {
   std::vector<placement::LayerTable> tables(graphs.size());
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < graphs.size(); i = next++) tables[i] = layer_table(graphs[i], costs, options);
+  std::mutex mutex;  // of what follows, and of the progress, which knows of one thread
+  std::int64_t begun = 0;
+  bool stopped = false;
+  const auto go_on = [&] {
+    const std::lock_guard lock(mutex);
+    if (!progress.advance("layers", begun++, static_cast<std::int64_t>(graphs.size()))) stopped = true;
+    return !stopped;
   };
-  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  std::vector<std::jthread> others;
-  for (std::size_t i = 1; i < std::min(cores, graphs.size()); ++i) others.emplace_back(work);
-  work();
-  others.clear();  // joins them
+  in_parallel(0, graphs.size(), [&](std::size_t i) {
+    if (go_on()) tables[i] = layer_table(graphs[i], costs, options);
+  });
+  if (stopped) return Error{"stopped"};
   return tables;
 }
 
@@ -152,7 +157,9 @@ Result<PlanProblem> make_problem(const std::string& model, const hardware::Clust
                       .flops_per_sample = loaded->flops_per_sample,
                       .config = loaded->config,
                       .warnings = loaded->warnings};
-  problem.request.tables = priced(loaded->graphs, costs, table_options(*loaded));
+  auto tables = priced(loaded->graphs, costs, table_options(*loaded), progress);
+  if (!tables) return tables.error();
+  problem.request.tables = std::move(*tables);
   if (const Status valid = placement::validate(problem.request); !valid) return valid.error();
   return problem;
 }

@@ -1,11 +1,8 @@
 #include "phaze/search/executor.h"
 
-#include <algorithm>
-#include <atomic>
-#include <exception>
-#include <mutex>
-#include <thread>
 #include <utility>
+
+#include "phaze/base/in_parallel.h"
 
 namespace phaze::search {
 namespace {
@@ -27,31 +24,7 @@ class ThreadExecutor final : public Executor {
 
 }  // namespace
 
-void in_parallel(unsigned threads, std::size_t count, const std::function<void(std::size_t)>& work) {
-  std::atomic<std::size_t> next = 0;
-  std::mutex mutex;
-  std::exception_ptr failure;
-  const auto loop = [&] {
-    try {
-      for (std::size_t i = next++; i < count; i = next++) work(i);
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      if (!failure) failure = std::current_exception();
-      next = count;
-    }
-  };
-  {
-    std::vector<std::jthread> crew;
-    const std::size_t size = std::min<std::size_t>(threads, count);
-    crew.reserve(size);
-    for (std::size_t t = 1; t < size; ++t) crew.emplace_back(loop);
-    loop();
-  }
-  if (failure) std::rethrow_exception(failure);
-}
-
 std::unique_ptr<Executor> make_thread_executor(unsigned threads, Work work) {
-  if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
   return std::make_unique<ThreadExecutor>(threads, std::move(work));
 }
 

@@ -28,10 +28,6 @@ class Executor {
   Executor() = default;
 };
 
-// Calls work(i) for all i < count, in ascending order as threads become free, the caller's among them. What one of
-// them throws is thrown here, when all have ended.
-void in_parallel(unsigned threads, std::size_t count, const std::function<void(std::size_t)>& work);
-
 // Threads of this process; 0: as many as there are cores.
 std::unique_ptr<Executor> make_thread_executor(unsigned threads, Work work);
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "phaze/base/bytes.h"
+#include "phaze/base/in_parallel.h"
 
 namespace phaze::search {
 namespace {

@@ -39,3 +39,11 @@ ranks 3 search no-such-model --devices 8 --global-batch 8 >"$folder/answer" 2>"$
 [[ $status == 2 ]] || fail "bad input on 3 ranks ends with $status"
 [[ $(grep -c "no-such-model" "$folder/errors") == 1 ]] || fail "an error on 3 ranks is not said once: $(cat "$folder/errors")"
 [[ ! -s $folder/answer ]] || fail "bad input has an answer"
+
+# What runs in one process says so, once, and leaves no file.
+status=0
+ranks 3 compare bert-base --devices 8 --global-batch 8 --out "$folder/compared.db" >"$folder/answer" 2>"$folder/errors" || status=$?
+[[ $status == 2 ]] || fail "a comparison on 3 ranks ends with $status"
+[[ $(grep -c "phaze compare: runs in one process, not in 3" "$folder/errors") == 1 ]] ||
+  fail "that it does not run on 3 ranks is not said once: $(cat "$folder/errors")"
+[[ ! -s $folder/answer && ! -e $folder/compared.db ]] || fail "a comparison on 3 ranks leaves something"

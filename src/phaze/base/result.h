@@ -31,6 +31,9 @@ std::string to_string(const Error& error);
 // The error seen from one level further out: `outer` becomes the first part of its place.
 Error within(std::string outer, Error error);
 
+// For borders that exceptions must not cross: what the one that is being handled says. To be called in a handler.
+Error caught();
+
 template <typename T>
 class [[nodiscard]] Result {
  public:

@@ -141,10 +141,8 @@ int run(int argc, const char* const* argv) {
     return app.exit(success) == 0 ? kAnswered : kBadInput;
   } catch (const CLI::ParseError& error) {
     session.fail(explain(app, error));
-  } catch (const std::bad_alloc&) {
-    session.fail({"not enough memory for this input"});
-  } catch (const std::exception& error) {
-    session.fail({std::string("cannot go on: ") + error.what()});
+  } catch (...) {
+    session.fail(caught());
   }
   return session.exit_code;
 }

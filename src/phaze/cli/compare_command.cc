@@ -1,6 +1,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "phaze/hardware/chip_file.h"
 #include "phaze/hardware/design_space.h"
 #include "phaze/report/compare_report.h"
+#include "phaze/search/mpi_world.h"
 
 namespace phaze::cli {
 namespace {
@@ -36,6 +38,9 @@ Status keep(search::Ledger& ledger, const report::CompareAnswer& compared, const
 
 void compare_command(const Options& options, const CLI::App& app, Session& session) {
   const auto started = std::chrono::steady_clock::now();
+  if (const search::MpiWorld world; world.size() > 1)
+    return session.fail({"runs in one process, not in " + std::to_string(world.size()), "phaze compare",
+                         "start it without mpirun or srun; 'phaze search' runs in many"});
   const auto completed_request = completed(options.request);
   if (!completed_request) return session.fail(completed_request.error());
   const SearchRequest& request = *completed_request;

@@ -42,9 +42,33 @@ Result<std::vector<search::Outcome>> run_all(Search& search, std::size_t models,
   return outcomes;
 }
 
-void search_command(const SearchCommand& command, const CLI::App& app, Session& session) {
+// What a process has to have before the work begins.
+struct Prepared {
+  std::optional<search::Problem> problem;
+  std::optional<search::Ledger> ledger;      // of the leader
+  std::optional<search::ChipWorker> worker;  // of the others
+};
+
+// Throws nothing: what goes wrong in one process, be it memory, is for all of them to know.
+Status prepare(const SearchCommand& command, const SearchRequest& request, bool leads, const CLI::App& app,
+               Session& session, Prepared& prepared) {
+  try {
+    auto problem = make_problem(request, session);
+    if (!problem) return problem.error();
+    prepared.problem = std::move(*problem);
+    if (!leads) prepared.worker.emplace(*prepared.problem);
+    if (!leads || command.database.path.empty()) return Done{};
+    auto opened = command.database.open(app, session.arguments, request, *prepared.problem);
+    if (!opened) return opened.error();
+    prepared.ledger.emplace(std::move(*opened));
+    return Done{};
+  } catch (...) {
+    return caught();
+  }
+}
+
+void search_in(search::MpiWorld& world, const SearchCommand& command, const CLI::App& app, Session& session) {
   const auto started = std::chrono::steady_clock::now();
-  search::MpiWorld world;
   auto completed_request = completed(command.request);
   if (const Status ready = world.agree(completed_request ? Status(Done{}) : Status(completed_request.error())); !ready)
     return session.fail(ready.error());
@@ -52,38 +76,29 @@ void search_command(const SearchCommand& command, const CLI::App& app, Session& 
   // The usual way with many processes is one for every core.
   if (world.size() > 1 && request.search.threads == 0) request.search.threads = 1;
 
-  const auto problem = make_problem(request, session);
-  Status ready = problem ? Status(Done{}) : Status(problem.error());
-  std::optional<search::Ledger> ledger;
-  if (problem && world.leads() && !command.database.path.empty()) {
-    auto opened = command.database.open(app, session.arguments, request, *problem);
-    if (opened)
-      ledger.emplace(std::move(*opened));
-    else
-      ready = opened.error();
-  }
-  ready = world.agree(ready);
+  Prepared prepared;
+  const Status ready = world.agree(prepare(command, request, world.leads(), app, session, prepared));
   if (!ready) return session.fail(ready.error());
-  if (!world.leads()) {
-    search::ChipWorker worker(*problem);
-    return world.serve(request.search.threads, [&](const std::string& task) { return worker(task); });
-  }
+  if (prepared.worker)
+    return world.serve(request.search.threads, [&](const std::string& task) { return (*prepared.worker)(task); });
 
+  const search::Problem& problem = *prepared.problem;
+  std::optional<search::Ledger>& ledger = prepared.ledger;
   request.search.ledger = ledger ? &*ledger : nullptr;
   request.search.executor = [&](search::Work work) {
     return world.make_executor(request.search.threads, std::move(work));
   };
-  Search search(*problem, request.search);
-  auto outcomes = run_all(search, problem->workloads.size(), session);
+  Search search(problem, request.search);
+  auto outcomes = run_all(search, problem.workloads.size(), session);
   if (!outcomes) return session.fail(outcomes.error());
   PlanStore store;
-  auto answer = make_answer(search, *problem, request, std::move(*outcomes), store, session);
+  auto answer = make_answer(search, problem, request, std::move(*outcomes), store, session);
   if (!answer) return session.fail(answer.error());
   answer->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   if (ledger) {
     const auto status =
-        settled(*answer, problem->workloads.size()) ? run_db::RunStatus::kFinished : run_db::RunStatus::kStopped;
-    if (auto written = ledger->finish(documents(*answer, *problem), status); !written)
+        settled(*answer, problem.workloads.size()) ? run_db::RunStatus::kFinished : run_db::RunStatus::kStopped;
+    if (auto written = ledger->finish(documents(*answer, problem), status); !written)
       return session.fail(written.error());
   }
   session.answer(session.json ? report::search_json(*answer) : report::search_text(*answer));
@@ -91,6 +106,19 @@ void search_command(const SearchCommand& command, const CLI::App& app, Session& 
     session.fail({"stopped"});
   else if (answer->common.chips.empty() && answer->common.outcome.open == 0)
     session.exit_code = kInfeasible;
+}
+
+void search_command(const SearchCommand& command, const CLI::App& app, Session& session) {
+  search::MpiWorld world;
+  try {
+    search_in(world, command, app, session);
+  } catch (...) {
+    if (world.size() == 1) throw;
+    // The others wait for messages that will not come.
+    session.progress.clear();
+    session.log.error(to_string(within("rank " + std::to_string(world.rank()), caught())));
+    world.abort(kBadInput);
+  }
 }
 
 }  // namespace

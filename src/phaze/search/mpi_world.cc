@@ -157,10 +157,8 @@ std::string do_bundle(const std::string& bundle, unsigned threads, const Work& w
   std::string failure;
   try {
     in_parallel(threads, tasks.size(), [&](std::size_t i) { tasks[i].second = work(tasks[i].second); });
-  } catch (const std::bad_alloc&) {
-    failure = "not enough memory";
-  } catch (const std::exception& error) {
-    failure = error.what();
+  } catch (...) {
+    failure = caught().message;
   }
   ByteWriter writer;
   writer.put_text(failure);
@@ -192,6 +190,11 @@ MpiWorld::~MpiWorld() {
   int begun = 0;
   MPI_Initialized(&begun);
   if (begun != 0) MPI_Finalize();
+}
+
+void MpiWorld::abort(int code) {
+  MPI_Abort(MPI_COMM_WORLD, code);
+  std::_Exit(code);
 }
 
 Status MpiWorld::agree(const Status& own) {

@@ -34,6 +34,8 @@ class MpiWorld {
 
   // To be called by all: success where all have succeeded, otherwise everywhere the error of the first that has not.
   Status agree(const Status& own);
+  // Ends all processes at once, for one that cannot go on while others wait for it.
+  [[noreturn]] void abort(int code);
   // For the leader, with `threads` of its own.
   std::unique_ptr<Executor> make_executor(unsigned threads, Work work);
   // For the others: works until the leader's executor is destroyed.

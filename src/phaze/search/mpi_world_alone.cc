@@ -1,4 +1,6 @@
 // A build without MPI.
+#include <cstdlib>
+
 #include "phaze/search/mpi_world.h"
 
 namespace phaze::search {
@@ -7,6 +9,8 @@ int launched_rank() { return 0; }
 
 MpiWorld::MpiWorld() = default;
 MpiWorld::~MpiWorld() = default;
+
+void MpiWorld::abort(int code) { std::_Exit(code); }
 
 Status MpiWorld::agree(const Status& own) { return own; }
 

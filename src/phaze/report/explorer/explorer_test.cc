@@ -16,6 +16,7 @@
 #include "phaze/report/explorer/timeline.h"
 #include "phaze/run_db/reader.h"
 #include "phaze/run_db/writer.h"
+#include "phaze/search/model_search.h"
 #include "phaze/workload/load.h"
 
 namespace phaze::report {
@@ -149,13 +150,16 @@ class RunDocument : public testing::Test {
 
   const std::string& file() const { return file_; }
 
+  static run_db::Description description(const std::string& model) {
+    return {.phaze_version = "9.9",
+            .arguments = {"phaze", "search", model},
+            .settings = {{"--devices", "1024"}},
+            .inputs = {{"model", model, "00"}}};
+  }
+
   // Three chips: evaluated, pruned, infeasible.
   void write(const std::string& model, bool begun = true, const std::string& comparison = "") const {
-    const run_db::Description description{.phaze_version = "9.9",
-                                          .arguments = {"phaze", "search", model},
-                                          .settings = {{"--devices", "1024"}},
-                                          .inputs = {{"model", model, "00"}}};
-    auto run = run_db::Writer::open(file_, run_db::Writer::Mode::kNew, description);
+    auto run = run_db::Writer::open(file_, run_db::Writer::Mode::kNew, description(model));
     ASSERT_TRUE(run) << to_string(run.error());
     std::vector<run_db::ChipRow> chips(3);
     for (std::size_t i = 0; i < chips.size(); ++i) {
@@ -197,6 +201,28 @@ class RunDocument : public testing::Test {
   std::filesystem::path folder_;
   std::string file_;
 };
+
+TEST_F(RunDocument, bounds_that_pruned_chips_come_in_the_order_in_which_they_are_tried) {
+  write("bert-large");
+  using search::Level;
+  {
+    auto run = run_db::Writer::open(file(), run_db::Writer::Mode::kResume, description("bert-large"));
+    ASSERT_TRUE(run);
+    run_db::Batch batch;
+    for (const Level level : {Level::kOperators, Level::kPlaced, Level::kRoofline})
+      batch.fates.push_back({.search = 0,
+                             .chip = static_cast<std::int64_t>(batch.fates.size()),
+                             .fate = "pruned",
+                             .level = search::to_string(level)});
+    ASSERT_TRUE(run->commit(batch));
+  }
+  auto run = run_db::Reader::open(file());
+  ASSERT_TRUE(run);
+  const auto report = nlohmann::ordered_json::parse(*run_document(*run));
+  std::vector<std::string> levels;
+  for (const auto& [level, count] : report["search"]["pruned_by"].items()) levels.push_back(level);
+  EXPECT_EQ(levels, (std::vector<std::string>{"roofline", "placed roofline", "operator costs"}));
+}
 
 TEST_F(RunDocument, accounts_for_every_chip) {
   write("bert-large");

@@ -13,6 +13,7 @@
 #include "phaze/report/explorer/timeline.h"
 #include "phaze/report/json_text.h"
 #include "phaze/run_db/reader.h"
+#include "phaze/search/model_search.h"
 
 namespace phaze::report {
 namespace {
@@ -119,9 +120,9 @@ Json search_part(const Run& run) {
     if (fate.fate == "pruned") ++by[fate.level];
   Json pruned_by = Json::object();
   // Cheap bounds first, as they are tried.
-  for (const char* level : {"roofline", "operator costs", "placement of operator costs", "layer schedules"})
-    if (const auto found = by.find(level); found != by.end()) {
-      pruned_by[level] = found->second;
+  for (std::size_t i = 0; i < search::kLevels; ++i)
+    if (const auto found = by.find(search::to_string(static_cast<search::Level>(i))); found != by.end()) {
+      pruned_by[found->first] = found->second;
       by.erase(found);
     }
   for (const auto& [level, count] : by) pruned_by[level] = count;

@@ -99,6 +99,43 @@ TEST(Plan, cuts_must_ascend_inside_the_chain_and_agree_with_the_stages) {
   EXPECT_TRUE(validate(request));
 }
 
+// Figures that are not known yet are zeros, and a batch may take no time at all.
+TEST(Plan, where_nothing_takes_time_the_best_equals_brute_force) {
+  int feasible = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    std::mt19937_64 random(seed);
+    Request request = random_request(random, {});
+    for (LayerTable& table : request.tables) {
+      for (LayerCost& kind : table.kinds) {
+        kind.forward = kind.backward = {};
+        kind.recompute = {};
+        kind.parameters = kind.tied_parameters = 0;
+      }
+      std::ranges::fill(table.cut_bytes, 0);
+    }
+    for (hardware::NetworkLevel& level : request.devices.network.levels) level.latency = 0;
+    request.devices.step_seconds_per_parameter = 0;
+    ASSERT_TRUE(validate(request)) << seed;
+    const double best = brute_force(request).best;
+    EXPECT_EQ(best_time(request), best) << seed;
+    feasible += best == 0 ? 1 : 0;
+  }
+  EXPECT_GT(feasible, 20);
+}
+
+TEST(Plan, one_that_is_stopped_accounts_for_all_strategies) {
+  class StopAtOnce final : public Progress {
+   public:
+    bool advance(std::string_view, std::int64_t, std::int64_t) override { return false; }
+  } stop;
+  const Request request = long_chain(6, 8, 1e9);
+  const Solution stopped = solve(request, {}, stop);
+  EXPECT_EQ(stopped.termination, Termination::kStopped);
+  EXPECT_EQ(stopped.statistics.solved, 0);
+  EXPECT_GT(stopped.statistics.strategies, 0);
+  EXPECT_EQ(stopped.statistics.strategies, solved(request).statistics.strategies);
+}
+
 TEST(Plan, longer_chains_equal_brute_force) {
   for (std::uint64_t seed = 0; seed < 25; ++seed) {
     std::mt19937_64 random(1000 + seed);

@@ -159,7 +159,9 @@ double Solver::horizon(const Entry& entry) const {
   constexpr double kFurther = 1.1;
   if (options_.exhaustive) return options_.below;
   const double next = queue_.empty() ? entry.bound : queue_.front().bound;
-  return std::min(worst(), std::max(entry.bound, next) * kFurther);
+  const double further = std::max(entry.bound, next) * kFurther;
+  // A tenth more than nothing is nothing, and the group would come back as it went.
+  return further > entry.bound ? std::min(worst(), further) : worst();
 }
 
 // The best partition with the costs that all of the group exceed. Few groups need to be divided after that.
@@ -224,12 +226,10 @@ Solution Solver::run() {
   for (std::size_t index = 0; index < strategies_.families().size(); ++index)
     next_group(index, strategies_.most_replicas(strategies_.families()[index]));
   const std::int64_t total = strategies_.count();
+  bool stopped = false;
   for (std::int64_t step = 0; !queue_.empty(); ++step) {
-    if (step % 256 == 0 && !progress_.advance("strategies", solved_, total)) {
-      Solution stopped = answer();
-      stopped.termination = Termination::kStopped;
-      return stopped;
-    }
+    stopped = step % 256 == 0 && !progress_.advance("strategies", solved_, total);
+    if (stopped) break;
     std::ranges::pop_heap(queue_, later);
     Entry entry = queue_.back();
     queue_.pop_back();
@@ -251,6 +251,7 @@ Solution Solver::run() {
   }
   Solution solution = answer();
   solution.statistics.strategies = total;
+  if (stopped) solution.termination = Termination::kStopped;
   return solution;
 }
 

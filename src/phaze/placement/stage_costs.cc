@@ -114,7 +114,7 @@ StageChoice StageCosts::choose(std::size_t begin, std::size_t end, std::int64_t 
   return {};
 }
 
-StageChoice StageCosts::device(std::span<const Range> chunks, std::int64_t k) const {
+double StageCosts::load(std::span<const Range> chunks, Recompute policy) const {
   double forward = 0, backward = 0, arrivals = 0, parameters = 0, largest_layer = 0;
   for (const Range& chunk : chunks) {
     forward += sums_->forward(chunk.begin, chunk.end);
@@ -123,13 +123,14 @@ StageChoice StageCosts::device(std::span<const Range> chunks, std::int64_t k) co
     parameters += sums_->parameters(chunk.begin, chunk.end);
     largest_layer = std::max(largest_layer, sums_->largest_layer_parameters(chunk.begin, chunk.end));
   }
-  for (const Recompute policy : policies_) {
-    if (memory(chunks, k, policy).total() > request_->devices.memory) continue;
-    double again = backward;
-    for (const Range& chunk : chunks) again += sums_->recompute(index(policy), chunk.begin, chunk.end);
-    const bool sharding = strategy_.zero >= 2 && strategy_.data_parallel > 1;
-    return {(sharding ? sharded(forward, again, parameters, largest_layer) : forward + again) + arrivals, policy};
-  }
+  for (const Range& chunk : chunks) backward += sums_->recompute(index(policy), chunk.begin, chunk.end);
+  const bool sharding = strategy_.zero >= 2 && strategy_.data_parallel > 1;
+  return (sharding ? sharded(forward, backward, parameters, largest_layer) : forward + backward) + arrivals;
+}
+
+StageChoice StageCosts::device(std::span<const Range> chunks, std::int64_t k) const {
+  for (const Recompute policy : policies_)
+    if (memory(chunks, k, policy).total() <= request_->devices.memory) return {load(chunks, policy), policy};
   return {};
 }
 

@@ -34,7 +34,7 @@ class StageCosts {
   StageCosts(const Request& request, const TableSums& sums, const Strategy& strategy)
       : StageCosts(request, sums, strategy, strategy.data_parallel) {}
   // Of no strategy between `fewest` replicas and the strategy's more than the true costs: communication as among the
-  // fewest, shares of states as among the most (replicas.h says for which it holds).
+  // fewest, shares of states as among the most (strategies.h says for which it holds).
   StageCosts(const Request& request, const TableSums& sums, const Strategy& strategy, std::int64_t fewest);
 
   std::int64_t microbatches() const { return microbatches_; }
@@ -49,11 +49,13 @@ class StageCosts {
   double least_load(std::size_t begin, std::size_t end, std::int64_t k) const {
     return choose(begin, end, k, least_arrival_ * ((k > 1 ? 1 : 0) + (k < strategy_.pipeline ? 1 : 0))).load;
   }
-  // Loads that a stage could have, by policy, whether it fits or not.
+  // Loads that a stage, or a device with several chunks, could have, by policy, whether it fits or not.
   double load(std::size_t begin, std::size_t end, Recompute policy) const {
     return with_sharding(begin, end, sums_->recompute(index(policy), begin, end)) + arrival(begin) + arrival(end);
   }
   const std::vector<Recompute>& policies() const { return policies_; }
+
+  double load(std::span<const Range> chunks, Recompute policy) const;
 
   // Interleaved: the k-th device from the end with all its chunks.
   StageChoice device(std::span<const Range> chunks, std::int64_t k) const;

@@ -27,7 +27,7 @@ Pipeline pipeline_of(const placement::Request& request, const placement::Plan& p
       device.chunks.push_back(chunk);
     }
     // What sharded gradients and parameters add to every microbatch lengthens its backward pass.
-    const double load = costs.device(stage.chunks, static_cast<std::int64_t>(plan.stages.size() - s)).load;
+    const double load = costs.load(stage.chunks, stage.recompute);
     double known = 0;
     for (const Chunk& chunk : device.chunks)
       known += chunk.forward + chunk.backward + chunk.send_forward + chunk.send_backward;

@@ -192,6 +192,32 @@ TEST(Simulation, agrees_with_the_closed_form_where_stages_are_equal) {
   }
 }
 
+// The policy is the plan's, whatever else would fit, or does not by the last digit of a sum.
+TEST(Simulation, passes_of_a_plan_take_its_own_policy_whatever_the_memory) {
+  NoProgress silent;
+  for (const placement::Recompute policy : placement::kPolicies)
+    for (const int zero : {1, 2, 3}) {
+      placement::Request request = chain(8, 0.05);
+      request.tables.front().kinds.front().recompute[2].seconds = 1;
+      request.training.overlap_gradients = false;
+      request.freedom = {.pipeline = 4, .data_parallel = 2, .interleave = {1}, .zero = {zero}, .recompute = {policy}};
+      const auto solution = placement::solve(request, {.keep = 1}, silent);
+      ASSERT_EQ(solution.plans.size(), 1U);
+      const placement::Ranked& best = solution.plans.front();
+      request.freedom.recompute = {};
+      for (const double memory : {1e9, best.evaluation.peak_memory(), 0.0}) {
+        request.devices.memory = memory;
+        const Pipeline pipeline = pipeline_of(request, best.plan);
+        for (std::size_t s = 0; s < pipeline.devices.size(); ++s) {
+          const Chunk& chunk = pipeline.devices[s].chunks.front();
+          EXPECT_NEAR(chunk.forward + chunk.backward + chunk.send_forward + chunk.send_backward,
+                      best.evaluation.stages[s].load(), 1e-9)
+              << "stage " << s << ", ZeRO " << zero << ", " << memory << " bytes";
+        }
+      }
+    }
+}
+
 TEST(Simulation, memory_of_a_plan_is_what_the_checker_says) {
   NoProgress silent;
   placement::Request request = chain(32, 0.05);

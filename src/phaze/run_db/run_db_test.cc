@@ -110,6 +110,18 @@ TEST_F(RunDb, what_is_written_is_read_back) {
   EXPECT_FALSE(reader->artefact(0, "plan", "other")->has_value());
 }
 
+TEST_F(RunDb, states_are_blobs_and_those_once_written_as_text_are_read_all_the_same) {
+  const std::vector<StateRow> states = {{.chip = 0, .model = 0, .state = std::string("a\0\xff", 3)}};
+  Writer writer = create(path());
+  ASSERT_TRUE(writer.write_problem({{.name = "m"}}, {{}}));
+  ASSERT_TRUE(writer.commit({.states = states}));
+  const char* blobs = "SELECT count(*) FROM chip_states WHERE typeof(state) = 'blob'";
+  EXPECT_EQ(*writer.database().number(blobs), 1);
+  execute(path(), "UPDATE chip_states SET state = CAST(state AS TEXT)");
+  EXPECT_EQ(*writer.database().number(blobs), 0);
+  EXPECT_EQ(*read_states(writer.database()), states);
+}
+
 TEST_F(RunDb, a_reader_sees_a_run_that_is_still_going_on) {
   Writer writer = create(path());
   ASSERT_TRUE(writer.write_problem({{.name = "m"}}, {{}}));

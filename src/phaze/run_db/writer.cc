@@ -9,6 +9,11 @@
 namespace phaze::run_db {
 namespace {
 
+// What is no text, though it is in a string.
+struct Blob {
+  std::string_view bytes;
+};
+
 void bind_all(Statement&, int) {}
 
 template <typename First, typename... Rest>
@@ -22,6 +27,8 @@ void bind_all(Statement& statement, int parameter, const First& first, const Res
     statement.bind(parameter, first);
   } else if constexpr (std::is_integral_v<First>) {
     statement.bind(parameter, static_cast<std::int64_t>(first));
+  } else if constexpr (std::is_same_v<First, Blob>) {
+    statement.bind_blob(parameter, first.bytes);
   } else {
     statement.bind(parameter, std::string_view(first));
   }
@@ -195,7 +202,7 @@ Status Writer::commit(const Batch& batch) {
            });
   if (!status) return status;
   status = each("INSERT OR REPLACE INTO chip_states VALUES(?, ?, ?)", batch.states,
-                [](const StateRow& s, const auto& row) { row(s.chip, s.model, s.state); });
+                [](const StateRow& s, const auto& row) { row(s.chip, s.model, Blob{s.state}); });
   if (!status) return status;
   status =
       each("DELETE FROM best WHERE search = ?", batch.best, [](const BestRow& b, const auto& row) { row(b.search); });

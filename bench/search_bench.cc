@@ -9,7 +9,7 @@
 #include <random>
 
 #include "phaze/hardware/design_space.h"
-#include "phaze/search/model_search.h"
+#include "phaze/search/chip_search.h"
 
 namespace phaze::search {
 namespace {

@@ -59,8 +59,7 @@ class Comparing {
     experts_.workloads.clear();
     experts_.weights.clear();
     experts_.baseline.clear();
-    hardware::Cluster cluster{.chip = reference_, .devices = problem_.devices, .network = problem_.network};
-    if (!problem_.hbm.empty()) cluster.chip.hbm = std::ranges::max(problem_.hbm);
+    const hardware::Cluster cluster = search::cluster_of(problem_, reference_);
     for (const std::size_t model : all_) {
       const layer_times::PlanOptions& options = problem_.workloads[model].options;
       const auto refuse = [&](const Error& error) { result_.models[model].no_expert = to_string(error); };

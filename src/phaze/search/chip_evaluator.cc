@@ -1,6 +1,5 @@
 #include "phaze/search/chip_evaluator.h"
 
-#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -18,26 +17,10 @@ constexpr std::uint64_t kQuick = 16;
 
 ChipEvaluator::ChipEvaluator(const Problem& problem) : problem_(&problem) {
   if (problem.chips.size() > 1) sunstone_ = sunstone_table(problem);
-  profiles_ = profiles(problem.states_per_layer);
+  profiles_ = profiles_of(problem, problem.states_per_layer, sunstone_.get());
 }
 
 ChipEvaluator::~ChipEvaluator() = default;
-
-std::vector<ModelProfile> ChipEvaluator::profiles(std::uint64_t states_per_layer) const {
-  const bool kernels = !problem_->chips.empty() && problem_->chips.front().calibration.serial;
-  std::vector<ModelProfile> made;
-  made.reserve(problem_->workloads.size());
-  for (const layer_times::Workload& workload : problem_->workloads)
-    made.emplace_back(workload, problem_->devices, problem_->network, kernels, states_per_layer, sunstone_.get(),
-                      problem_->schedules.get());
-  return made;
-}
-
-hardware::Cluster ChipEvaluator::cluster_of(const hardware::Chip& chip) const {
-  hardware::Cluster cluster{.chip = chip, .devices = problem_->devices, .network = problem_->network};
-  if (!problem_->hbm.empty()) cluster.chip.hbm = std::ranges::max(problem_->hbm);
-  return cluster;
-}
 
 ChipSearch ChipEvaluator::evaluated(const hardware::Cluster& cluster, std::size_t model) {
   ChipSearch search(profiles_[model], cluster, memo_);
@@ -51,7 +34,7 @@ ChipSearch ChipEvaluator::evaluated(const hardware::Cluster& cluster, std::size_
 }
 
 double ChipEvaluator::throughput(const hardware::Chip& chip, std::size_t model) {
-  const hardware::Cluster cluster = cluster_of(chip);
+  const hardware::Cluster cluster = cluster_of(*problem_, chip);
   const ChipSearch search = evaluated(cluster, model);
   if (!search.evaluation()) return 0;
   return static_cast<double>(problem_->workloads[model].training.global_batch) / search.evaluation()->seconds;
@@ -59,7 +42,7 @@ double ChipEvaluator::throughput(const hardware::Chip& chip, std::size_t model) 
 
 template <typename Evaluate>
 double ChipEvaluator::score(const hardware::Chip& chip, const std::vector<std::size_t>& models, Evaluate&& evaluate) {
-  const hardware::Cluster cluster = cluster_of(chip);
+  const hardware::Cluster cluster = cluster_of(*problem_, chip);
   std::vector<double> seconds;
   for (const std::size_t model : models) {
     const ChipSearch search = evaluate(cluster, model);
@@ -76,7 +59,8 @@ double ChipEvaluator::score(const hardware::Chip& chip, const std::vector<std::s
 
 double ChipEvaluator::quick_score(const hardware::Chip& chip, const std::vector<std::size_t>& models) {
   if (problem_->most_effort == 0) return score(chip, models);
-  if (quick_profiles_.empty()) quick_profiles_ = profiles(problem_->states_per_layer * kQuick);
+  if (quick_profiles_.empty())
+    quick_profiles_ = profiles_of(*problem_, problem_->states_per_layer * kQuick, sunstone_.get());
   return score(chip, models, [&](const hardware::Cluster& cluster, std::size_t model) {
     ChipSearch search(quick_profiles_[model], cluster, memo_);
     search.refine(Level::kSchedules, kNever);
@@ -85,7 +69,7 @@ double ChipEvaluator::quick_score(const hardware::Chip& chip, const std::vector<
 }
 
 std::optional<ChipSearch::Planned> ChipEvaluator::plan(const hardware::Chip& chip, std::size_t model) {
-  const hardware::Cluster cluster = cluster_of(chip);
+  const hardware::Cluster cluster = cluster_of(*problem_, chip);
   const ChipSearch search = evaluated(cluster, model);
   if (!search.evaluation()) return std::nullopt;
   return search.plans(1);

@@ -14,7 +14,8 @@ namespace phaze::search {
 
 class ChipEvaluator {
  public:
-  // The problem must outlive it; its chips are not looked at, apart from what kind they are.
+  // The problem must outlive it. Of its chips, which need not be those that are asked about, only their kind matters,
+  // and with the 2024 profile a table that makes them fast.
   explicit ChipEvaluator(const Problem& problem);
   ~ChipEvaluator();
 
@@ -28,11 +29,9 @@ class ChipEvaluator {
   std::optional<ChipSearch::Planned> plan(const hardware::Chip& chip, std::size_t model);
 
  private:
-  std::vector<ModelProfile> profiles(std::uint64_t states_per_layer) const;
   ChipSearch evaluated(const hardware::Cluster& cluster, std::size_t model);
   template <typename Evaluate>
   double score(const hardware::Chip& chip, const std::vector<std::size_t>& models, Evaluate&& evaluate);
-  hardware::Cluster cluster_of(const hardware::Chip& chip) const;
 
   const Problem* problem_;
   cost::Memo memo_{std::size_t{1} << 19};

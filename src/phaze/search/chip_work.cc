@@ -1,6 +1,5 @@
 #include "phaze/search/chip_work.h"
 
-#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -23,6 +22,28 @@ ModelState state_of(const ChipSearch& search) {
           .proven = search.proven(),
           .effort = search.effort(),
           .saved = search.save()};
+}
+
+void put(ByteWriter& writer, const ModelState& state) {
+  writer.put(state.least_seconds);
+  writer.put(state.level);
+  writer.put(state.infeasible);
+  put(writer, state.evaluation);
+  writer.put(state.proven);
+  writer.put(state.effort);
+  writer.put_text(state.saved);
+}
+
+ModelState get_state(ByteReader& reader) {
+  ModelState state;
+  state.least_seconds = reader.get<double>();
+  state.level = reader.get<Level>();
+  state.infeasible = reader.get<std::uint8_t>() != 0;
+  state.evaluation = get_evaluation(reader);
+  state.proven = reader.get<std::uint8_t>() != 0;
+  state.effort = reader.get<std::uint32_t>();
+  state.saved = reader.get_text();
+  return state;
 }
 
 }  // namespace
@@ -62,35 +83,19 @@ std::string encode(const RaiseTask& task) {
 std::vector<ModelState> decode_states(const std::string& answer) {
   ByteReader reader(answer);
   std::vector<ModelState> states(reader.get<std::size_t>());
-  for (ModelState& state : states) {
-    state.least_seconds = reader.get<double>();
-    state.level = reader.get<Level>();
-    state.infeasible = reader.get<std::uint8_t>() != 0;
-    state.evaluation = get_evaluation(reader);
-    state.proven = reader.get<std::uint8_t>() != 0;
-    state.effort = reader.get<std::uint32_t>();
-    state.saved = reader.get_text();
-  }
+  for (ModelState& state : states) state = get_state(reader);
   check(reader.whole(), "an answer about a chip is cut off");
   return states;
 }
 
-ChipWorker::ChipWorker(const Problem& problem) : problem_(&problem) {
-  sunstone_ = sunstone_table(problem);
-  const bool kernels = !problem.chips.empty() && problem.chips.front().calibration.serial;
-  profiles_.reserve(problem.workloads.size());
-  for (const layer_times::Workload& workload : problem.workloads)
-    profiles_.emplace_back(workload, problem.devices, problem.network, kernels, problem.states_per_layer,
-                           sunstone_.get(), problem.schedules.get());
-}
+ChipWorker::ChipWorker(const Problem& problem)
+    : problem_(&problem),
+      sunstone_(sunstone_table(problem)),
+      profiles_(profiles_of(problem, problem.states_per_layer, sunstone_.get())) {}
 
 ChipWorker::~ChipWorker() = default;
 
-hardware::Cluster ChipWorker::cluster(std::size_t chip) const {
-  hardware::Cluster cluster{.chip = problem_->chips[chip], .devices = problem_->devices, .network = problem_->network};
-  if (!problem_->hbm.empty()) cluster.chip.hbm = std::ranges::max(problem_->hbm);
-  return cluster;
-}
+hardware::Cluster ChipWorker::cluster(std::size_t chip) const { return cluster_of(*problem_, problem_->chips[chip]); }
 
 ChipSearch ChipWorker::search(const hardware::Cluster& devices, std::size_t model, std::string_view saved) {
   if (saved.empty()) return {profiles_[model], devices, memo_};
@@ -150,15 +155,7 @@ std::string ChipWorker::raise(const std::string& task) {
   }
   ByteWriter writer;
   writer.put(count);
-  for (const ChipSearch& search : searches) {
-    writer.put(search.least_seconds());
-    writer.put(search.level());
-    writer.put(search.infeasible());
-    put(writer, search.evaluation());
-    writer.put(search.proven());
-    writer.put(search.effort());
-    writer.put_text(search.save());
-  }
+  for (const ChipSearch& search : searches) put(writer, state_of(search));
   return writer.bytes();
 }
 

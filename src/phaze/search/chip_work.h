@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "phaze/search/model_search.h"
+#include "phaze/search/chip_search.h"
 #include "phaze/search/search.h"
 
 namespace phaze::search {

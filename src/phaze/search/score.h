@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "phaze/search/search.h"
+#include "phaze/search/problem.h"
 
 namespace phaze::search {
 

@@ -1,8 +1,5 @@
 #include "phaze/search/search.h"
 
-#include <algorithm>
-
-#include "phaze/cost/sunstone_table.h"
 #include "phaze/search/run.h"
 
 namespace phaze::search {
@@ -15,22 +12,6 @@ const char* to_string(Fate fate) {
     case Fate::kInfeasible: return "infeasible";
   }
   return "";
-}
-
-std::shared_ptr<const cost::SunstoneTable> sunstone_table(const Problem& problem) {
-  if (problem.sunstone != nullptr) return problem.sunstone;
-  const bool needed = std::ranges::any_of(problem.workloads, [](const layer_times::Workload& workload) {
-    return workload.options.profile == layer_times::Profile::kPhaze2024;
-  });
-  return needed ? std::make_shared<const cost::SunstoneTable>(problem.chips) : nullptr;
-}
-
-Bytes least_hbm(const Problem& problem, std::size_t chip, double peak_memory) {
-  if (problem.hbm.empty()) return problem.chips[chip].hbm;
-  Bytes least = std::ranges::max(problem.hbm);
-  for (const Bytes capacity : problem.hbm)
-    if (static_cast<double>(capacity.value()) >= peak_memory && capacity < least) least = capacity;
-  return least;
 }
 
 Search::Search(const Problem& problem, const Options& options) : state_(std::make_unique<State>(problem, options)) {}

@@ -2,9 +2,9 @@
 //
 //   Problem problem{.chips = chips, .workloads = workloads, .devices = 1024, .network = network};
 //   Search search(problem, {});
-//   const Outcome best = search.run({.models = {0}}, progress);
+//   const Result<Outcome> best = search.run({0}, progress);
 //
-// Every chip has an upper bound on its score, from the bounds of its models (model_search.h). In rounds, the chips with
+// Every chip has an upper bound on its score, from the bounds of its models (chip_search.h). In rounds, the chips with
 // the highest bounds go up one level each; a chip that reaches the last level is evaluated, and one whose bound cannot
 // be among the answer (selection.h) is pruned. The size of a round follows from the number of chips that are left, and
 // the incumbent changes only between rounds, so that neither the answer nor any count depends on who does the work
@@ -23,47 +23,13 @@
 
 #include "phaze/base/progress.h"
 #include "phaze/base/result.h"
-#include "phaze/hardware/area.h"
+#include "phaze/search/chip_search.h"
 #include "phaze/search/executor.h"
-#include "phaze/search/model_search.h"
+#include "phaze/search/level.h"
+#include "phaze/search/problem.h"
 #include "phaze/search/selection.h"
 
 namespace phaze::search {
-
-enum class Objective : std::uint8_t {
-  kThroughput,
-  kPerWatt,
-  kPerArea,
-  kPareto,  // throughput against area and power: every chip that no other beats in all three
-};
-// Several models: the weighted geometric mean of throughputs relative to the baseline's, or the weighted arithmetic
-// mean of throughputs, as in 2024. One model: its throughput.
-enum class Mean : std::uint8_t { kGeometric, kArithmetic };
-
-struct Problem {
-  std::vector<hardware::Chip> chips;
-  std::vector<layer_times::Workload> workloads;
-  std::vector<double> weights;  // of the workloads; empty: all equal
-  std::int64_t devices = 1;
-  hardware::Network network;
-  std::vector<Bytes> hbm;  // capacities to choose from; empty: the chip's own
-  Objective objective = Objective::kThroughput;
-  Mean mean = Mean::kGeometric;
-  hardware::AreaModel area_model = hardware::AreaModel::kPhaze22;
-  std::uint64_t states_per_layer = 2'000;  // of the schedulers; more of them close gaps, fewer are faster
-  std::uint32_t most_effort = 1;           // for chips whose gap keeps the answer from being proven (model_search.h)
-  std::vector<double> baseline;            // throughput of each workload on the baseline chip; empty: one
-  // Of these chips, to share between searches; null: each makes its own where it needs one. Not for other chips.
-  std::shared_ptr<const cost::SunstoneTable> sunstone = nullptr;
-  // Of layers, for all who search or evaluate the same chips.
-  std::shared_ptr<schedule::BlockMemo> schedules = std::make_shared<schedule::BlockMemo>();
-};
-
-// The least capacity of those to choose from that holds so many bytes.
-Bytes least_hbm(const Problem& problem, std::size_t chip, double peak_memory);
-
-// The problem's own table, or a new one where one of its workloads has the 2024 profile, which it makes fast; or null.
-std::shared_ptr<const cost::SunstoneTable> sunstone_table(const Problem& problem);
 
 class Ledger;
 

@@ -16,7 +16,7 @@
 #include "phaze/report/explorer/timeline.h"
 #include "phaze/run_db/reader.h"
 #include "phaze/run_db/writer.h"
-#include "phaze/search/model_search.h"
+#include "phaze/search/level.h"
 #include "phaze/workload/load.h"
 
 namespace phaze::report {

@@ -13,7 +13,7 @@
 #include "phaze/report/explorer/timeline.h"
 #include "phaze/report/json_text.h"
 #include "phaze/run_db/reader.h"
-#include "phaze/search/model_search.h"
+#include "phaze/search/level.h"
 
 namespace phaze::report {
 namespace {

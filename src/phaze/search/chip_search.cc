@@ -1,25 +1,15 @@
-#include "phaze/search/model_search.h"
+#include "phaze/search/chip_search.h"
 
 #include <algorithm>
-#include <compare>
 #include <limits>
-#include <map>
-#include <mutex>
 #include <utility>
 
-#include "phaze/base/units.h"
-#include "phaze/layer_times/layer_times.h"
 #include "phaze/search/refutation.h"
 
 namespace phaze::search {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-
-double real(std::int64_t value) { return static_cast<double>(value); }
-
-// Sums of the same numbers in another order differ in their last digits; a bound must stay one.
-constexpr double kRounding = 1 - 1e-12;
 
 // What a placement depends on, of all that differs between the chips of a search.
 Digest digest_of(std::size_t configuration, const placement::LayerTable& table, const placement::Devices& devices) {
@@ -36,135 +26,6 @@ Digest digest_of(std::size_t configuration, const placement::LayerTable& table, 
 }
 
 }  // namespace
-
-const char* to_string(Level level) {
-  switch (level) {
-    case Level::kRoofline: return "roofline";
-    case Level::kPlaced: return "placed roofline";
-    case Level::kOperators: return "operator costs";
-    case Level::kBounds: return "bounds on layer schedules";
-    case Level::kSchedules: return "layer schedules";
-  }
-  return "";
-}
-
-// What the bounds of rooflines depend on.
-struct RooflineKey {
-  Rates rates;
-  double memory = 0;
-  double step_seconds = 0;
-  auto operator<=>(const RooflineKey&) const = default;
-};
-
-struct ModelProfile::Shared {
-  std::mutex mutex;
-  std::map<RooflineKey, std::shared_ptr<RooflineBounds>> bounds;
-  PlacedMemo placements;
-};
-
-ModelProfile::ModelProfile(const layer_times::Workload& workload, std::int64_t devices,
-                           const hardware::Network& network, bool kernels, std::uint64_t states_per_layer,
-                           const cost::SunstoneTable* sunstone, schedule::BlockMemo* schedules)
-    : workload_(&workload),
-      states_per_layer_(states_per_layer),
-      sunstone_(sunstone),
-      schedules_(schedules),
-      shared_(std::make_shared<Shared>()) {
-  const double bytes = layer_times::accumulation_bytes(workload.training.states);
-  configurations_.reserve(workload.graphs.size());
-  for (const workload::LayerGraph& graph : workload.graphs) {
-    auto pricer = std::make_unique<layer_times::LayerPricer>(graph);
-    PlacementBound bound(pricer->untimed(), workload.training, devices, network);
-    Configuration configuration{.pricer = std::move(pricer), .bound = std::move(bound)};
-    for (std::size_t i = 0; i < graph.layers.size(); ++i) {
-      const workload::Layer& layer = graph.layers[i];
-      const workload::OpGraph* again = configuration.pricer->recomputed(i);
-      configuration.layers.push_back(
-          {.forward = {layer.forward, network, kernels},
-           .backward = {layer.backward, network, kernels},
-           .recomputed = again == nullptr ? std::nullopt : std::optional<PassProfile>({*again, network, kernels}),
-           .accumulated_bytes = real(layer.parameters + layer.tied_parameters) * bytes});
-    }
-    configurations_.push_back(std::move(configuration));
-  }
-}
-
-layer_times::TableOptions ModelProfile::table_options(std::uint32_t effort) const {
-  layer_times::TableOptions options = layer_times::table_options(*workload_);
-  options.states_per_layer = states_per_layer_;
-  for (std::uint32_t step = 0; step < effort; ++step) options.states_per_layer *= kEffort;
-  options.engine = workload_->options.solver;
-  options.memo = schedules_;
-  return options;
-}
-
-cost::CostOptions ModelProfile::cost_options(const hardware::Cluster& cluster) const {
-  return layer_times::cost_options(workload_->options, cluster, sunstone_);
-}
-
-// In the schedules of 2024 operators side by side do not share the bandwidth of memory, and Sunstone has one of its
-// own, so that bytes bound nothing there. PlacementBound holds as it is: for the same layers, stages and replicas, a
-// batch takes (m + s − 1)·max L ≥ (m − 1)·max L + Σ L there, L counts arrivals from both sides too (gradients that
-// arrive while a stage recomputes take no less than without recompute), and gradients cost four times what bounds them.
-Rates ModelProfile::rates(const hardware::Chip& chip) const {
-  Rates rates = rates_of(chip);
-  if (study()) rates.bytes = kNever;
-  return rates;
-}
-
-double ModelProfile::least_seconds(std::size_t c, const Rates& rates) const {
-  const Configuration& configuration = configurations_[c];
-  thread_local std::vector<double> scratch;
-  thread_local std::vector<PlacementBound::Times> times;
-  times.clear();
-  for (const Layer& layer : configuration.layers)
-    times.push_back({layer.forward.least_seconds(rates, nullptr, scratch),
-                     layer.backward.least_seconds(rates, nullptr, scratch) + layer.accumulated_bytes / rates.bytes});
-  return configuration.bound.least_seconds(times, kNever) * kRounding;
-}
-
-double ModelProfile::least_seconds(std::size_t c, const placement::LayerTable& least_times, double below) const {
-  thread_local std::vector<PlacementBound::Times> times;
-  times.clear();
-  for (const placement::LayerCost& kind : least_times.kinds)
-    times.push_back({kind.forward.seconds, kind.backward.seconds});
-  return configurations_[c].bound.least_seconds(times, below / kRounding) * kRounding;
-}
-
-placement::LayerTable ModelProfile::least_table(std::size_t c, const Rates& rates,
-                                                const cost::OperatorCosts* costs) const {
-  const Configuration& configuration = configurations_[c];
-  placement::LayerTable table = configuration.pricer->untimed();
-  std::vector<double> scratch;
-  for (std::size_t i = 0; i < configuration.layers.size(); ++i) {
-    const Layer& layer = configuration.layers[i];
-    placement::LayerCost& cost = table.kinds[i];
-    cost.forward.seconds = layer.forward.least_seconds(rates, costs, scratch) * kRounding;
-    cost.backward.seconds =
-        (layer.backward.least_seconds(rates, costs, scratch) + layer.accumulated_bytes / rates.bytes) * kRounding;
-    if (!layer.recomputed) continue;
-    cost.recompute[2] = cost.forward;
-    cost.recompute[1].seconds =
-        std::min(cost.forward.seconds, layer.recomputed->least_seconds(rates, costs, scratch) * kRounding);
-  }
-  return table;
-}
-
-std::shared_ptr<RooflineBounds> ModelProfile::roofline_bounds(const hardware::Cluster& cluster) const {
-  const placement::Request request = layer_times::empty_request(*workload_, cluster);
-  const RooflineKey key{rates(cluster.chip), request.devices.memory, request.devices.step_seconds_per_parameter};
-  const std::lock_guard lock(shared_->mutex);
-  auto& bounds = shared_->bounds[key];
-  if (bounds == nullptr) {
-    std::vector<double> closed_form;
-    closed_form.reserve(size());
-    for (std::size_t c = 0; c < size(); ++c) closed_form.push_back(least_seconds(c, key.rates));
-    bounds = std::make_shared<RooflineBounds>(std::move(closed_form));
-  }
-  return bounds;
-}
-
-PlacedMemo& ModelProfile::placements() const { return shared_->placements; }
 
 ChipSearch::ChipSearch(const ModelProfile& profile, const hardware::Cluster& cluster, cost::Memo& memo)
     : profile_(&profile),
@@ -289,7 +150,7 @@ Placed ChipSearch::place_least(std::size_t configuration, placement::LayerTable 
     request.tables.push_back(std::move(least_times));
     return solve(request, limit);
   });
-  placed.seconds *= kRounding;
+  placed.seconds *= kStillABound;
   return placed;
 }
 
@@ -417,95 +278,6 @@ ChipSearch::Planned ChipSearch::plans(std::size_t keep) const {
   NoProgress silent;
   planned.solution = placement::solve(planned.request, {.keep = keep}, silent);
   return planned;
-}
-
-void put(ByteWriter& writer, const std::optional<Evaluation>& evaluation) {
-  writer.put(evaluation.has_value());
-  if (!evaluation) return;
-  writer.put(evaluation->seconds);
-  writer.put(evaluation->least_seconds);
-  writer.put(evaluation->configuration);
-  writer.put(evaluation->strategy.table);
-  writer.put(evaluation->strategy.pipeline);
-  writer.put(evaluation->strategy.data_parallel);
-  writer.put(evaluation->strategy.interleave);
-  writer.put(evaluation->strategy.zero);
-  writer.put(evaluation->strategy.order);
-  writer.put(evaluation->peak_memory);
-  writer.put(evaluation->effort);
-}
-
-std::optional<Evaluation> get_evaluation(ByteReader& reader) {
-  if (reader.get<std::uint8_t>() == 0) return std::nullopt;
-  Evaluation evaluation;
-  evaluation.seconds = reader.get<double>();
-  evaluation.least_seconds = reader.get<double>();
-  evaluation.configuration = reader.get<std::size_t>();
-  evaluation.strategy.table = reader.get<std::size_t>();
-  evaluation.strategy.pipeline = reader.get<std::int64_t>();
-  evaluation.strategy.data_parallel = reader.get<std::int64_t>();
-  evaluation.strategy.interleave = reader.get<std::int64_t>();
-  evaluation.strategy.zero = reader.get<int>();
-  evaluation.strategy.order = reader.get<placement::Order>();
-  evaluation.peak_memory = reader.get<double>();
-  evaluation.effort = reader.get<std::uint32_t>();
-  return evaluation;
-}
-
-// Every member that changes after construction belongs here: the tests end searches after a detour over bytes.
-std::string ChipSearch::save() const {
-  ByteWriter writer;
-  writer.put(begun_);
-  for (const std::vector<Entry>* entries : {&queue_, &unproven_}) {
-    writer.put(entries->size());
-    for (const Entry& entry : *entries) {
-      writer.put(entry.seconds);
-      writer.put(entry.configuration);
-      writer.put(entry.level);
-    }
-  }
-  put(writer, best_);
-  writer.put(effort_);
-  writer.put(again_);
-  writer.put(least_best_);
-  writer.put(floor_);
-  writer.put(level_);
-  writer.put(least_seconds_);
-  writer.put(infeasible_);
-  put(writer, evaluation_);
-  return writer.bytes();
-}
-
-std::optional<ChipSearch> ChipSearch::restore(const ModelProfile& profile, const hardware::Cluster& cluster,
-                                              cost::Memo& memo, std::string_view saved) {
-  ChipSearch search(profile, cluster, memo);
-  ByteReader reader(saved);
-  search.begun_ = reader.get<std::uint8_t>() != 0;
-  for (std::vector<Entry>* entries : {&search.queue_, &search.unproven_}) {
-    const auto size = reader.get<std::size_t>();
-    if (size > profile.size()) return std::nullopt;
-    for (std::size_t i = 0; i < size; ++i) {
-      Entry entry;
-      entry.seconds = reader.get<double>();
-      entry.configuration = reader.get<std::uint32_t>();
-      entry.level = reader.get<Level>();
-      if (entry.configuration >= profile.size() || entry.level > Level::kSchedules) return std::nullopt;
-      entries->push_back(entry);
-    }
-  }
-  search.best_ = get_evaluation(reader);
-  search.effort_ = reader.get<std::uint32_t>();
-  search.again_ = reader.get<std::uint8_t>() != 0;
-  search.least_best_ = reader.get<double>();
-  search.floor_ = reader.get<double>();
-  search.level_ = reader.get<Level>();
-  search.least_seconds_ = reader.get<double>();
-  search.infeasible_ = reader.get<std::uint8_t>() != 0;
-  search.evaluation_ = get_evaluation(reader);
-  if (!reader.whole() || search.level_ > Level::kSchedules) return std::nullopt;
-  for (const auto& evaluation : {search.best_, search.evaluation_})
-    if (evaluation && evaluation->configuration >= profile.size()) return std::nullopt;
-  return search;
 }
 
 }  // namespace phaze::search

@@ -1,24 +1,8 @@
-// How fast one model can be trained on one chip: bounds that tighten step by step, down to the best plan.
+// How fast one model can be trained on one chip: bounds that tighten step by step (level.h), down to the best plan.
 //
-// A configuration is a width, a microbatch and a choice of sequence parallelism: one graph of the workload. Each has a
-// least time per batch, at one of five levels:
-//
-//   kRoofline    layers at their rooflines (roofline.h), placed as placement_bound.h says
-//   kPlaced      layers at their rooflines, with the exact placement: pipeline, gradients, optimizer and memory
-//   kOperators   the same with products priced by their best mapping on all cores
-//   kBounds      the same with the simple bounds on the layers' schedules: every mode of every operator is priced
-//   kSchedules   the same with the schedules themselves: the answer
-//
-// A level never lowers a bound: layer times grow from level to level, and the time of a placement grows with those of
-// its layers. A longer pass hides more communication, but never more than it adds; in interleaved pipelines it may, and
-// what it could gain there is taken off bounds (Training::least_times). Whether a plan fits the memory does not depend
-// on times at all, so a configuration without a plan at kPlaced has none.
-//
-// The first two levels know of a chip only its peak rates, and chips by the hundred share those: RooflineBounds holds
-// them for all.
-//
-// ChipSearch keeps the configurations of one chip in a queue, the least time first. To tighten the bound, the first
-// configuration goes up a level and back into the queue; when the first one is at kSchedules, it is the best of all.
+// ChipSearch keeps the configurations of one chip in a queue, the least time per batch first. To tighten the bound, the
+// first configuration goes up a level and back into the queue; when the first one is at kSchedules, it is the best of
+// all.
 //
 // Schedules that are not proven optimal leave a gap between the plan and its bound. Where that gap matters, the search
 // is done again with more effort: at effort e the layer scheduler may take kEffort^e times as long. Most plans are then
@@ -37,78 +21,12 @@
 #include "phaze/base/bytes.h"
 #include "phaze/cost/memo.h"
 #include "phaze/hardware/cluster.h"
-#include "phaze/layer_times/layer_times.h"
-#include "phaze/layer_times/request.h"
 #include "phaze/layer_times/study.h"
 #include "phaze/placement/solve.h"
-#include "phaze/search/placed.h"
-#include "phaze/search/placement_bound.h"
-#include "phaze/search/roofline.h"
-#include "phaze/search/roofline_bounds.h"
+#include "phaze/search/level.h"
+#include "phaze/search/model_profile.h"
 
 namespace phaze::search {
-
-enum class Level : std::uint8_t { kRoofline, kPlaced, kOperators, kBounds, kSchedules };
-inline constexpr std::size_t kLevels = 5;
-const char* to_string(Level level);
-
-// What of a model all chips share. The workload must outlive it.
-class ModelProfile {
- public:
-  // `kernels` as for PassProfile.
-  // `sunstone` serves workloads of the 2024 profile faster where there are many chips, `schedules` all others. Both
-  // must outlive the profile.
-  ModelProfile(const layer_times::Workload& workload, std::int64_t devices, const hardware::Network& network,
-               bool kernels, std::uint64_t states_per_layer = 20'000, const cost::SunstoneTable* sunstone = nullptr,
-               schedule::BlockMemo* schedules = nullptr);
-
-  // How operators are priced and layers scheduled for this model.
-  cost::CostOptions cost_options(const hardware::Cluster& cluster) const;
-  layer_times::TableOptions table_options(std::uint32_t effort) const;
-  // Rates that bound this model's layers on a chip.
-  Rates rates(const hardware::Chip& chip) const;
-  // Whether plans are those of 2024.
-  bool study() const { return workload_->options.profile == layer_times::Profile::kPhaze2024; }
-
-  const layer_times::Workload& workload() const { return *workload_; }
-  std::size_t size() const { return configurations_.size(); }
-  const layer_times::LayerPricer& pricer(std::size_t c) const { return *configurations_[c].pricer; }
-
-  // Least times of the layers of configuration c on a chip, as a table for placement.
-  placement::LayerTable least_table(std::size_t c, const Rates& rates, const cost::OperatorCosts* costs) const;
-  // Least seconds per batch by rooflines alone.
-  double least_seconds(std::size_t c, const Rates& rates) const;
-  // The same for layers that take no less than those of a table; infinite where that is `below` or more.
-  double least_seconds(std::size_t c, const placement::LayerTable& least_times, double below) const;
-
-  // Those of all chips with the peak rates and the memory of this one.
-  std::shared_ptr<RooflineBounds> roofline_bounds(const hardware::Cluster& cluster) const;
-  // What the chips ask for.
-  PlacedMemo& placements() const;
-
- private:
-  struct Layer {
-    PassProfile forward, backward;
-    std::optional<PassProfile> recomputed;  // under selective recompute
-    double accumulated_bytes = 0;
-  };
-  struct Configuration {
-    std::unique_ptr<layer_times::LayerPricer> pricer;
-    std::vector<Layer> layers;
-    PlacementBound bound;
-  };
-  struct Shared;
-
-  const layer_times::Workload* workload_;
-  std::uint64_t states_per_layer_;
-  const cost::SunstoneTable* sunstone_;
-  schedule::BlockMemo* schedules_;
-  std::vector<Configuration> configurations_;
-  std::shared_ptr<Shared> shared_;
-};
-
-// How much longer a layer scheduler may take with each step of effort.
-inline constexpr std::uint64_t kEffort = 64;
 
 // The best plan found at kSchedules.
 struct Evaluation {

@@ -1,7 +1,5 @@
 #include "phaze/cli/run_schedules.h"
 
-#include <algorithm>
-
 #include "phaze/cost/op_cost.h"
 #include "phaze/layer_times/request.h"
 #include "phaze/report/explorer/layer_charts.h"
@@ -14,21 +12,16 @@ std::vector<run_db::Artefact> schedule_documents(const report::SearchAnswer& ans
   for (std::size_t i = 0; i < best.plans.size() && i < problem.workloads.size(); ++i) {
     const report::PlanAnswer& found = best.plans[i];
     if (found.plans.empty()) continue;
-    // The graph that the plan runs, by its width, microbatch and sequence parallelism.
     const placement::LayerTable& table = found.request->tables[found.plans.front().plan.strategy.table];
     const layer_times::Workload& workload = problem.workloads[i];
-    const auto graph = std::ranges::find_if(workload.graphs, [&](const workload::LayerGraph& one) {
-      return one.parallel.width == table.tensor_parallel && one.microbatch == table.microbatch &&
-             one.parallel.sequence == table.sequence_parallel;
-    });
-    if (graph == workload.graphs.end()) continue;
     const hardware::Cluster cluster{best.chips.front(), problem.devices, problem.network};
     const cost::OperatorCosts costs(layer_times::cost_options(workload.options, cluster));
-    made.push_back({.search = 0,
-                    .name = "layer_schedules",
-                    .model = best.models[i],
-                    .json = report::layer_schedules_json(*graph, costs, layer_times::table_options(workload).schedule,
-                                                         found.states_per_layer)});
+    made.push_back(
+        {.search = 0,
+         .name = "layer_schedules",
+         .model = best.models[i],
+         .json = report::layer_schedules_json(workload.graph_of(table), costs,
+                                              layer_times::table_options(workload).schedule, found.states_per_layer)});
   }
   return made;
 }

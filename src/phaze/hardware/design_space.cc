@@ -22,15 +22,12 @@ std::vector<double> powers_of_two_down(int from, int to, double unit) {
 }
 
 void apply(const DesignSpace& space, Chip& chip, std::size_t dimension, std::size_t value) {
-  const Dimension& axis = space.dimensions[dimension];
-  axis.parameter->set(chip, axis.values[value]);
-  for (const Tie& tie : space.ties)
-    if (tie.equals == axis.parameter) tie.parameter->set(chip, axis.values[value]);
+  space.set(chip, space.dimensions[dimension], space.dimensions[dimension].values[value]);
 }
 
 // Above the limits, below them, or kept. Area and power never shrink when a parameter grows, so along one dimension
 // with ascending values the three come in the order low, kept, high. Sharing out by a single core breaks that order
-// only at the value 1 of a core count, which walk() therefore takes alone.
+// only at the value 1 of a core count, so that a dimension with that value is walked (order_of).
 enum class Side : std::uint8_t { kLow, kKept, kHigh };
 
 Side side(const DesignSpace& space, const Chip& chip) {
@@ -120,6 +117,12 @@ Chip DesignSpace::chip(std::int64_t point) const {
     point /= radix;
   }
   return made;
+}
+
+void DesignSpace::set(Chip& chip, const Dimension& dimension, double value) const {
+  dimension.parameter->set(chip, value);
+  for (const Tie& tie : ties)
+    if (tie.equals == dimension.parameter) tie.parameter->set(chip, value);
 }
 
 bool DesignSpace::keeps(const Chip& chip) const { return side(*this, chip) == Side::kKept; }

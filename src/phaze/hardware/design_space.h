@@ -54,6 +54,8 @@ class DesignSpace {
   std::int64_t points() const;  // before limits; saturates
   Chip chip(std::int64_t point) const;
   bool keeps(const Chip& chip) const;
+  // Moves a chip along a dimension, and whatever is tied to it.
+  void set(Chip& chip, const Dimension& dimension, double value) const;
 
   std::int64_t count_kept() const;
   // In order, until the visitor returns false.

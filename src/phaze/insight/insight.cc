@@ -105,11 +105,7 @@ ModelInsight model_insight(const search::Problem& problem, const hardware::Chip&
   const auto planned = evaluator.plan(chip, model);
   if (!planned) return insight;
   const placement::LayerTable& table = planned->request.tables.front();
-  const auto graph = std::ranges::find_if(workload.graphs, [&](const workload::LayerGraph& one) {
-    return one.parallel.width == table.tensor_parallel && one.microbatch == table.microbatch &&
-           one.parallel.sequence == table.sequence_parallel;
-  });
-  check(graph != workload.graphs.end(), "a plan is of a graph of its workload");
+  const workload::LayerGraph& graph = workload.graph_of(table);
   const double seconds =
       planned->study ? planned->study->seconds() : planned->solution.plans.front().evaluation.time_per_batch;
   const double batch = real(workload.training.global_batch);
@@ -118,12 +114,12 @@ ModelInsight model_insight(const search::Problem& problem, const hardware::Chip&
   insight.throughput = batch / seconds;
   const hardware::Cluster cluster{.chip = chip, .devices = problem.devices, .network = problem.network};
   const cost::OperatorCosts costs(layer_times::cost_options(workload.options, cluster));
-  insight.passes = passes(*graph, costs, layer_times::table_options(workload).schedule, planned->states_per_layer);
+  insight.passes = passes(graph, costs, layer_times::table_options(workload).schedule, planned->states_per_layer);
   Work work;
-  for (std::size_t i = 0; i < graph->layers.size(); ++i) {
-    const double repeat = real(graph->repeat(workload::LayerId(i)));
-    work.add(work_of(graph->layers[i].forward, chip), repeat);
-    work.add(work_of(graph->layers[i].backward, chip), repeat);
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+    const double repeat = real(graph.repeat(workload::LayerId(i)));
+    work.add(work_of(graph.layers[i].forward, chip), repeat);
+    work.add(work_of(graph.layers[i].backward, chip), repeat);
   }
   // Of one rank and microbatch; all ranks do the same, and a batch is so many microbatches over all replicas.
   const double ranks = real(table.tensor_parallel) * batch / real(table.microbatch);
@@ -155,7 +151,7 @@ Insight explain(const hardware::DesignSpace& space, const search::Problem& probl
                   .score = evaluator.score(chip, models),
                   .area = hardware::area(chip, problem.area_model),
                   .largest_area = space.limits.max_area_um2.value_or(0)};
-  insight.neighbours = neighbours(space, problem, chip, models, evaluator, progress);
+  insight.neighbours = neighbours(space, problem, chip, insight.score, models, evaluator, progress);
   for (const std::size_t model : models) insight.models.push_back(model_insight(problem, chip, model, evaluator));
   return insight;
 }

@@ -65,10 +65,10 @@ struct Insight {
 };
 
 // One step down and up in every dimension of the space, in its order. Those outside the limits are evaluated too: what
-// would be gained is what the limit costs. The chip's own score is compared with what neighbours reach at least, with
+// would be gained is what the limit costs. The chip's own `score` is compared with what neighbours reach at least, with
 // less effort than it was found with.
 std::vector<Neighbour> neighbours(const hardware::DesignSpace& space, const search::Problem& problem,
-                                  const hardware::Chip& chip, const std::vector<std::size_t>& models,
+                                  const hardware::Chip& chip, double score, const std::vector<std::size_t>& models,
                                   search::ChipEvaluator& evaluator, Progress& progress);
 
 // What binds the layers of a graph on a chip.

@@ -9,14 +9,6 @@ namespace {
 using hardware::Chip;
 using hardware::DesignSpace;
 
-Chip moved(const DesignSpace& space, const hardware::Dimension& dimension, const Chip& chip, double value) {
-  Chip other = chip;
-  dimension.parameter->set(other, value);
-  for (const hardware::Tie& tie : space.ties)
-    if (tie.equals == dimension.parameter) tie.parameter->set(other, value);
-  return other;
-}
-
 std::string broken_limit(const DesignSpace& space, const Chip& chip) {
   const hardware::Limits& limits = space.limits;
   if (limits.max_area_um2 && hardware::area(chip, limits.area_model).total > *limits.max_area_um2) return "too large";
@@ -28,10 +20,9 @@ std::string broken_limit(const DesignSpace& space, const Chip& chip) {
 }  // namespace
 
 std::vector<Neighbour> neighbours(const DesignSpace& space, const search::Problem& problem, const Chip& chip,
-                                  const std::vector<std::size_t>& models, search::ChipEvaluator& evaluator,
-                                  Progress& progress) {
+                                  double score, const std::vector<std::size_t>& models,
+                                  search::ChipEvaluator& evaluator, Progress& progress) {
   std::vector<Neighbour> found;
-  const double own = evaluator.score(chip, models);
   for (std::size_t d = 0; d < space.dimensions.size(); ++d) {
     const hardware::Dimension& dimension = space.dimensions[d];
     std::vector<double> values = dimension.values;
@@ -46,7 +37,8 @@ std::vector<Neighbour> neighbours(const DesignSpace& space, const search::Proble
       if (!progress.advance("neighbours", static_cast<std::int64_t>(d),
                             static_cast<std::int64_t>(space.dimensions.size())))
         return found;
-      const Chip other = moved(space, dimension, chip, value);
+      Chip other = chip;
+      space.set(other, dimension, value);
       Neighbour neighbour{.parameter = std::string(dimension.parameter->name),
                           .from = dimension.parameter->format(here),
                           .to = dimension.parameter->format(value),
@@ -54,7 +46,7 @@ std::vector<Neighbour> neighbours(const DesignSpace& space, const search::Proble
                           .area_um2 = hardware::area(other, problem.area_model).total,
                           .score = evaluator.quick_score(other, models)};
       if (!neighbour.allowed) neighbour.limit = broken_limit(space, other);
-      neighbour.ratio = own > 0 ? neighbour.score / own : 0;
+      neighbour.ratio = score > 0 ? neighbour.score / score : 0;
       found.push_back(std::move(neighbour));
     }
   }

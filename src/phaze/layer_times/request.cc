@@ -64,6 +64,15 @@ Result<std::vector<placement::LayerTable>> priced(const std::vector<workload::La
 // reads two more.
 double accumulation_bytes(const placement::StateBytes& states) { return 2 * states.gradients - 2; }
 
+const workload::LayerGraph& Workload::graph_of(const placement::LayerTable& table) const {
+  const auto found = std::ranges::find_if(graphs, [&](const workload::LayerGraph& graph) {
+    return graph.parallel.width == table.tensor_parallel && graph.microbatch == table.microbatch &&
+           graph.parallel.sequence == table.sequence_parallel;
+  });
+  check(found != graphs.end(), "a table is of a graph of its workload");
+  return *found;
+}
+
 Result<Workload> load_workload(const std::string& model, std::int64_t devices, const hardware::Network& network,
                                const PlanOptions& options, Progress& progress) {
   Workload loaded{.training = {.global_batch = options.global_batch,

@@ -70,6 +70,9 @@ struct Workload {
   double flops_per_sample = 0;
   std::string config;
   std::vector<std::string> warnings;
+
+  // The one that a table was made from.
+  const workload::LayerGraph& graph_of(const placement::LayerTable& table) const;
 };
 Result<Workload> load_workload(const std::string& model, std::int64_t devices, const hardware::Network& network,
                                const PlanOptions& options, Progress& progress);

@@ -1,5 +1,7 @@
 #include "phaze/cli/search_request.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "phaze/cli/flags.h"
@@ -134,6 +136,8 @@ Result<search::Problem> make_problem(const SearchRequest& request, Session& sess
     return !interrupted();
   });
   if (interrupted()) return Error{"stopped"};
+  session.log.debug(fmt::format("space {}: {} of {} chips are within its limits", request.space, problem.chips.size(),
+                                space->points()));
   if (problem.chips.empty()) return Error{"no chip is within the limits of the space", "--space"};
   if (request.plan.profile == layer_times::Profile::kPhaze2024 && space->base.calibration != hardware::Calibration{})
     return Error{"the profile phaze-2024 knows no calibrated chips", "--space", "base the space on tpuv4-phaze"};
@@ -150,6 +154,8 @@ Result<search::Problem> make_problem(const SearchRequest& request, Session& sess
   for (const std::string& model : request.models) {
     auto workload = layer_times::load_workload(model, problem.devices, problem.network, request.plan, session.progress);
     if (!workload) return workload.error();
+    session.log.debug(fmt::format("model {}: {} choices of width, microbatch and sequence parallelism", workload->model,
+                                  workload->graphs.size()));
     for (const std::string& warning : workload->warnings) session.log.warning(warning);
     problem.workloads.push_back(std::move(*workload));
   }

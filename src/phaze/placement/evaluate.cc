@@ -234,7 +234,6 @@ class Checker {
       }
       in_front += result_.stages[s].load();
     }
-    result_.tied_seconds = last.tied;
 
     Breakdown& parts = result_.breakdown;
     const double plain = slowest->forward_seconds + slowest->backward_seconds + slowest->recompute_seconds;

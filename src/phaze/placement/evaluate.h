@@ -40,7 +40,6 @@ struct Evaluation {
   double time_per_batch = 0;
   std::vector<StageEvaluation> stages;
   Breakdown breakdown;
-  double tied_seconds = 0;  // of gradient_sync
   double peak_memory() const;
 };
 

@@ -213,14 +213,6 @@ Result<std::vector<BestRow>> Reader::best(std::int64_t search) {
       });
 }
 
-Result<std::vector<Artefact>> Reader::artefacts() {
-  return read_all<Artefact>(
-      database_.prepare("SELECT search, name, model, json FROM artefacts ORDER BY search, name, model"),
-      [](const Statement& row) {
-        return Artefact{.search = row.integer(0), .name = row.text(1), .model = row.text(2), .json = row.text(3)};
-      });
-}
-
 Result<std::optional<std::string>> Reader::artefact(std::int64_t search, std::string_view name,
                                                     std::string_view model) {
   auto statement = database_.prepare("SELECT json FROM artefacts WHERE search = ? AND name = ? AND model = ?");

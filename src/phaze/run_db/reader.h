@@ -37,7 +37,6 @@ class Reader {
   Result<std::vector<FateRow>> fates(std::int64_t search);
   Result<std::vector<BestRow>> best(std::int64_t search);
   Result<std::vector<EvaluationRow>> evaluations();
-  Result<std::vector<Artefact>> artefacts();
   // The JSON text; nothing where there is no such document.
   Result<std::optional<std::string>> artefact(std::int64_t search, std::string_view name, std::string_view model = "");
 

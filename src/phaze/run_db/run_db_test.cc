@@ -105,7 +105,6 @@ TEST_F(RunDb, what_is_written_is_read_back) {
   EXPECT_TRUE(reader->fates(1)->empty());
   EXPECT_EQ(*reader->best(0), batch.best);
   EXPECT_EQ(*reader->evaluations(), batch.evaluations);
-  EXPECT_EQ(*reader->artefacts(), batch.artefacts);
   EXPECT_EQ(**reader->artefact(0, "plan", "bert <b>"), "{\"pipeline\": 2}");
   EXPECT_FALSE(reader->artefact(0, "plan", "other")->has_value());
 }

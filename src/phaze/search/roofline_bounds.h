@@ -15,7 +15,6 @@ class RooflineBounds {
  public:
   explicit RooflineBounds(std::vector<double> closed_form);
 
-  std::size_t size() const { return closed_form_.size(); }
   double closed_form(std::size_t configuration) const { return closed_form_[configuration]; }
   double least() const { return least_; }  // of all, by the closed form
 

@@ -11,7 +11,8 @@
 namespace phaze::report {
 
 // A JSON list: every distinct layer, forward and backward, each with `layer`, `repeat`, `pass`, `resources` and the
-// keys of `phaze schedule --json`. `status` is "serial" on a chip whose operators run one after another.
+// keys of `phaze schedule --json`, `mode` apart, which numbers the modes of an instance that is not there. `status` is
+// "serial" on a chip whose operators run one after another.
 std::string layer_schedules_json(const workload::LayerGraph& graph, const cost::OperatorCosts& costs,
                                  const layer_schedule::InstanceOptions& options = {},
                                  std::uint64_t states_per_layer = 20'000);

@@ -1,11 +1,11 @@
 // phaze estimate gemm | vector | layer, and many of them from a file.
 #include <algorithm>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "phaze/base/nearest.h"
+#include "phaze/base/text_file.h"
 #include "phaze/cli/chip_options.h"
 #include "phaze/cli/commands.h"
 #include "phaze/cli/flags.h"
@@ -261,9 +261,9 @@ Result<Json> answer_object(const Json& object, Session& session) {
 }
 
 void answer_file(const std::string& path, Session& session) {
-  std::ifstream file(path);
-  if (!file) return session.fail({"cannot be read", path});
-  const Json list = Json::parse(file, nullptr, false);
+  const auto text = read_text_file(path);
+  if (!text) return session.fail(text.error());
+  const Json list = Json::parse(*text, nullptr, false);
   if (list.is_discarded() || !list.is_array())
     return session.fail({"is not a JSON list", path, "write it like [{\"kind\": \"gemm\", ...}]"});
   Json results = Json::array();

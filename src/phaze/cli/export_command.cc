@@ -1,9 +1,9 @@
 // phaze export: a plan or its chip in the formats of other tools.
 #include <fstream>
 #include <memory>
-#include <sstream>
 #include <string>
 
+#include "phaze/base/text_file.h"
 #include "phaze/cli/commands.h"
 #include "phaze/cli/flags.h"
 #include "phaze/cli/output_file.h"
@@ -25,13 +25,6 @@ struct ExportOptions {
   std::string model;
   std::string output;
 };
-
-Result<std::string> read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  if (!file || !(text << file.rdbuf())) return Error{"cannot be read", path, "check the name and its permissions"};
-  return text.str();
-}
 
 bool is_database(const std::string& path) {
   constexpr std::string_view kMagic = "SQLite format 3";
@@ -57,7 +50,7 @@ Result<exports::Exported> convert(const exports::PlanDocument& plan, const std::
 
 Result<exports::Exported> export_plan(const ExportOptions& options) {
   if (!options.model.empty()) return Error{"a plan is of one model", "--model", "leave it out"};
-  const auto text = read_text(options.input);
+  const auto text = read_text_file(options.input);
   if (!text) return text.error();
   const auto plan = exports::read_plan(*text);
   if (!plan) return within(options.input, plan.error());

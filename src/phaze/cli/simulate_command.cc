@@ -1,9 +1,8 @@
 // phaze simulate PLAN.json: one iteration of a plan, event by event.
-#include <fstream>
 #include <memory>
-#include <sstream>
 #include <string>
 
+#include "phaze/base/text_file.h"
 #include "phaze/cli/commands.h"
 #include "phaze/cli/flags.h"
 #include "phaze/cli/output_file.h"
@@ -20,10 +19,9 @@ struct SimulateOptions {
 };
 
 void simulate_plan(const SimulateOptions& options, Session& session) {
-  std::ifstream file(options.plan, std::ios::binary);
-  std::stringstream text;
-  if (!file || !(text << file.rdbuf())) return session.fail({"cannot be read", options.plan});
-  const auto pipeline = report::read_pipeline(text.str());
+  const auto text = read_text_file(options.plan);
+  if (!text) return session.fail(text.error());
+  const auto pipeline = report::read_pipeline(*text);
   if (!pipeline) return session.fail(within(options.plan, pipeline.error()));
   const sim::Run run = sim::simulate(*pipeline);
   if (!options.trace_file.empty())

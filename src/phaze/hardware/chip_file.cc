@@ -10,6 +10,7 @@
 #include "phaze/base/embedded_file.h"
 #include "phaze/base/nearest.h"
 #include "phaze/base/quantity.h"
+#include "phaze/base/text_file.h"
 #include "phaze/hardware/calibration_file.h"
 #include "phaze/hardware/parameter.h"
 #include "phaze/hardware/yaml_reader.h"

@@ -8,6 +8,7 @@
 
 #include "phaze/base/nearest.h"
 #include "phaze/base/quantity.h"
+#include "phaze/base/text_file.h"
 #include "phaze/hardware/area.h"
 #include "phaze/hardware/chip_file.h"
 #include "phaze/hardware/design_space.h"

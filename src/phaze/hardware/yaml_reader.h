@@ -3,7 +3,6 @@
 
 #include <yaml-cpp/yaml.h>
 
-#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -18,8 +17,6 @@ Result<YAML::Node> parse_yaml(std::string_view text);
 
 // What a name must end in to be a file whatever else it may look like. A preset comes before a file of the same name.
 inline bool is_yaml_name(std::string_view name) { return name.ends_with(".yaml") || name.ends_with(".yml"); }
-
-Result<std::string> read_text_file(const std::filesystem::path& path);
 
 // The text of a plain value.
 Result<std::string> scalar(const YAML::Node& node, std::string_view key);

@@ -1,19 +1,17 @@
 #include "phaze/schedule/instance_file.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
 #include "phaze/base/nearest.h"
+#include "phaze/base/text_file.h"
 
 namespace phaze::schedule {
 namespace {
 
 using json = nlohmann::ordered_json;  // resources stay in the order of the file
 
-constexpr std::uintmax_t kLargestFile = 64U << 20U;
 constexpr int kDeepest = 16;
 // The order is held as a matrix of bits.
 constexpr std::size_t kMostOps = 4096;
@@ -176,16 +174,9 @@ Result<NamedInstance> parse_instance(std::string_view text) {
 }
 
 Result<NamedInstance> read_instance(const std::filesystem::path& path) {
-  std::error_code failure;
-  const auto size = std::filesystem::file_size(path, failure);
-  if (failure) return Error{"cannot be read: " + failure.message(), path.string()};
-  if (size > kLargestFile)
-    return Error{"is " + std::to_string(size) + " bytes long; an instance has at most " + std::to_string(kLargestFile),
-                 path.string()};
-  std::ifstream file(path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file.good() && !file.eof()) return Error{"cannot be read", path.string()};
-  auto instance = parse_instance(text);
+  const auto text = read_text_file(path);
+  if (!text) return text.error();
+  auto instance = parse_instance(*text);
   if (!instance) return within(path.string(), instance.error());
   return instance;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "phaze/base/text_file.h"
 #include "phaze/workload/import/hf/read_config.h"
 #include "phaze/workload/import/onnx/read_onnx.h"
 #include "phaze/workload/zoo/zoo.h"
@@ -42,7 +43,7 @@ std::string published_config(std::string_view model) {
   const auto names = zoo_names();
   if (std::ranges::find(names, model) != names.end()) return zoo_entry(model)->published;
   if (std::filesystem::path(model).extension() == ".onnx") return {};
-  const auto text = hf::read_config_text(model);
+  const auto text = read_text_file(model);
   return text ? *text : std::string();
 }
 

@@ -1,8 +1,8 @@
 #include "phaze/cost/calibration/measurements.h"
 
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
+
+#include "phaze/base/text_file.h"
 
 namespace phaze::cost {
 namespace {
@@ -158,11 +158,9 @@ Result<Measurements> parse_measurements(std::string_view text) {
 }
 
 Result<Measurements> load_measurements(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return Error{"cannot be read", path};
-  std::stringstream text;
-  text << file.rdbuf();
-  auto measurements = parse_measurements(text.str());
+  const auto text = read_text_file(path);
+  if (!text) return text.error();
+  auto measurements = parse_measurements(*text);
   if (!measurements) return within(path, measurements.error());
   return measurements;
 }

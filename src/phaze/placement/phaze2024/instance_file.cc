@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <utility>
 
 #include "phaze/base/nearest.h"
+#include "phaze/base/text_file.h"
 
 namespace phaze::placement::phaze2024 {
 namespace {
@@ -228,13 +227,9 @@ Result<Instance> parse_instance(std::string_view text, const std::string& name) 
 }
 
 Result<Instance> read_instance(const std::filesystem::path& path) {
-  std::error_code failure;
-  if (std::filesystem::is_directory(path, failure)) return Error{"is a folder, not a file", path.string()};
-  const std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{"cannot be read", path.string(), "check the name and its permissions"};
-  std::ostringstream text;
-  text << file.rdbuf();
-  return parse_instance(text.str(), path.string());
+  const auto text = read_text_file(path);
+  if (!text) return text.error();
+  return parse_instance(*text, path.string());
 }
 
 }  // namespace phaze::placement::phaze2024

@@ -157,7 +157,7 @@ TEST(InstanceFile, a_cycle_is_named) {
 
 TEST(InstanceFile, files_that_cannot_be_read_are_named) {
   EXPECT_EQ(to_string(read_instance("/nowhere/x.json").error()),
-            "/nowhere/x.json: cannot be read (check the name and its permissions)");
+            "/nowhere/x.json: cannot be read: No such file or directory");
   EXPECT_EQ(to_string(read_instance("/").error()), "/: is a folder, not a file");
 }
 

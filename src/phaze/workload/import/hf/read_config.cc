@@ -3,17 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "phaze/base/nearest.h"
+#include "phaze/base/text_file.h"
 #include "phaze/workload/import/hf/families.h"
 
 namespace phaze::workload::hf {
 namespace {
 
-constexpr std::uintmax_t kLargestFile = 16U << 20U;
 // Rotary and relative positions have no hard limit, and some configurations allow a million tokens: train at most this
 // by default.
 constexpr std::int64_t kLongestDefaultSequence = 8192;
@@ -88,20 +86,8 @@ Result<TransformerConfig> parse_config(std::string_view text, std::string name) 
   return config;
 }
 
-Result<std::string> read_config_text(const std::filesystem::path& path) {
-  std::error_code failure;
-  const auto size = std::filesystem::file_size(path, failure);
-  if (failure) return Error{"cannot be read: " + failure.message(), path.string()};
-  if (size > kLargestFile)
-    return Error{fmt::format("is {} bytes long; a configuration has at most {}", size, kLargestFile), path.string()};
-  std::ifstream file(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file.good() && !file.eof()) return Error{"cannot be read", path.string()};
-  return text;
-}
-
 Result<TransformerConfig> read_config(const std::filesystem::path& path) {
-  const auto text = read_config_text(path);
+  const auto text = read_text_file(path);
   if (!text) return text.error();
   std::string name = path.stem().string();
   if (name == "config" && path.has_parent_path())

@@ -14,9 +14,6 @@ namespace phaze::workload::hf {
 // The text of a config.json. Errors name the key; `name` becomes the model's name.
 Result<TransformerConfig> parse_config(std::string_view text, std::string name);
 
-// The text of a file of a configuration's size.
-Result<std::string> read_config_text(const std::filesystem::path& path);
-
 // Errors also name the file. The model is named after the file's folder or stem.
 Result<TransformerConfig> read_config(const std::filesystem::path& path);
 

@@ -138,7 +138,13 @@ Result<search::Problem> make_problem(const SearchRequest& request, Session& sess
   if (interrupted()) return Error{"stopped"};
   session.log.debug(fmt::format("space {}: {} of {} chips are within its limits", request.space, problem.chips.size(),
                                 space->points()));
-  if (problem.chips.empty()) return Error{"no chip is within the limits of the space", "--space"};
+  if (problem.chips.empty()) {
+    space->limits = {};
+    if (space->count_kept() == 0)
+      return Error{"the buffers of no chip of the space hold a block of its array", "--space " + request.space,
+                   "raise core_buffer or glb, or base the space on a chip with a smaller tile"};
+    return Error{"no chip is within the limits of the space", "--space"};
+  }
   if (request.plan.profile == layer_times::Profile::kPhaze2024 && space->base.calibration != hardware::Calibration{})
     return Error{"the profile phaze-2024 knows no calibrated chips", "--space", "base the space on tpuv4-phaze"};
   auto network = request.network.empty() ? hardware::own_network(space->base) : hardware::load_network(request.network);

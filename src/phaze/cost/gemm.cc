@@ -7,7 +7,9 @@
 #include <limits>
 #include <vector>
 
+#include "phaze/base/check.h"
 #include "phaze/base/units.h"
+#include "phaze/hardware/least_buffers.h"
 #include "phaze/hardware/power.h"
 
 namespace phaze::cost {
@@ -76,8 +78,8 @@ class Search {
   GemmCost run(const GemmMachine& machine) {
     machine_ = machine;
     swap_ = std::min(machine.rows, machine.cols);
-    block_rows_ = ceil_divide(std::max<std::int64_t>(machine.tile_rows, 1), machine.rows) * machine.rows;
-    block_cols_ = ceil_divide(std::max<std::int64_t>(machine.tile_cols, 1), machine.cols) * machine.cols;
+    block_rows_ = hardware::block_side(machine.rows, machine.tile_rows);
+    block_cols_ = hardware::block_side(machine.cols, machine.tile_cols);
     passes_ = real(block_rows_ / machine.rows) * real(block_cols_ / machine.cols);
     standing_ = real(block_rows_) * real(block_cols_);
     mac_joules_ = problem_.macs() * machine.mac_joules;
@@ -480,6 +482,7 @@ class Search {
 }  // namespace
 
 GemmMachine gemm_machine(const hardware::Chip& chip, std::int64_t cores) {
+  check(hardware::holds_products(chip), "a chip whose buffers hold no product was not refused");
   const hardware::EventEnergy energy = hardware::event_energy(chip);
   const hardware::Calibration& calibration = chip.calibration;
   constexpr double kPico = 1e-12;
@@ -523,8 +526,8 @@ std::string describe(const GemmProblem& problem, const GemmMachine& machine, con
   const auto core_tile = [&] {
     std::string text;
     for (std::size_t d = 0; d < 3; ++d) {
-      const std::int64_t least = d == rows   ? std::max(machine.rows, machine.tile_rows)
-                                 : d == cols ? std::max(machine.cols, machine.tile_cols)
+      const std::int64_t least = d == rows   ? hardware::block_side(machine.rows, machine.tile_rows)
+                                 : d == cols ? hardware::block_side(machine.cols, machine.tile_cols)
                                              : std::min(machine.rows, machine.cols);
       const std::int64_t extent = mapping.core_tile[d] * least;
       text += (d > 0 ? "x" : "") + std::to_string(std::min(extent, ceil_divide(whole[d], mapping.split[d])));

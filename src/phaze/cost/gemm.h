@@ -73,7 +73,8 @@ struct GemmMachine {
   bool operator==(const GemmMachine&) const = default;
 };
 
-// `cores` tensor cores of the chip.
+// `cores` tensor cores of the chip, whose buffers must hold products (hardware::holds_products): then every product is
+// feasible.
 GemmMachine gemm_machine(const hardware::Chip& chip, std::int64_t cores);
 
 struct GemmMapping {

@@ -9,6 +9,8 @@
 #include <set>
 #include <vector>
 
+#include "phaze/hardware/least_buffers.h"
+
 namespace phaze::cost {
 namespace {
 
@@ -243,6 +245,51 @@ TEST(Gemm, equals_brute_force_over_all_mappings_in_latency_and_energy) {
     ASSERT_NEAR(cost.joules, oracle.joules, 1e-9 * oracle.joules) << where;
   }
   EXPECT_GT(feasible, kBruteForceRounds / 2);
+}
+
+// A buffer of exactly the least size makes every product feasible, and one byte less leaves those without that are
+// large enough to fill the array on every core.
+TEST(Gemm, is_feasible_exactly_when_the_buffers_hold_the_least_they_must) {
+  RandomGemms random(17);
+  for (int round = 0; round < 300; ++round) {
+    hardware::Chip chip;
+    chip.tensor_cores = {random.below(9), random.below(24), random.below(24)};
+    if (random.below(2) == 1) {
+      chip.calibration.tile_rows = random.below(40);
+      chip.calibration.tile_cols = random.below(40);
+    }
+    const hardware::LeastBuffers least = hardware::least_buffers(chip);
+    chip.core_buffer = least.core;
+    chip.global_buffer = least.global;
+    ASSERT_TRUE(hardware::holds_products(chip));
+    const GemmMachine machine = gemm_machine(chip, chip.tensor_cores.count);
+    const std::string where = "round " + std::to_string(round);
+    EXPECT_TRUE(least_gemm_cost(random.problem(400), machine).feasible) << where;
+
+    const std::int64_t block = std::max(hardware::block_side(machine.rows, machine.tile_rows),
+                                        hardware::block_side(machine.cols, machine.tile_cols));
+    const std::int64_t large = 2 * machine.cores * block;
+    const GemmProblem problem{.batch = random.below(3), .m = large, .n = large, .k = large};
+    EXPECT_TRUE(least_gemm_cost(problem, machine).feasible) << where;
+    for (Bytes hardware::Chip::*const buffer : {&hardware::Chip::core_buffer, &hardware::Chip::global_buffer}) {
+      hardware::Chip less = chip;
+      less.*buffer = less.*buffer - Bytes(1);
+      EXPECT_FALSE(hardware::holds_products(less)) << where;
+      GemmMachine small = machine;
+      small.core_buffer = less.core_buffer.value();
+      small.global_buffer = less.global_buffer.value();
+      EXPECT_FALSE(least_gemm_cost(problem, small).feasible) << where;
+    }
+  }
+}
+
+TEST(Gemm, a_core_buffer_that_grows_with_its_array_holds_products_of_any_array) {
+  for (std::int64_t rows = 1; rows <= 300; ++rows)
+    for (std::int64_t cols = 1; cols <= 300; ++cols) {
+      hardware::Chip chip;
+      chip.tensor_cores = {1, rows, cols};
+      ASSERT_TRUE(hardware::holds_products(chip)) << rows << "x" << cols;
+    }
 }
 
 TEST(Gemm, is_never_slower_with_more_cores_bandwidth_or_buffer) {

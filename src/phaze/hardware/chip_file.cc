@@ -12,6 +12,7 @@
 #include "phaze/base/quantity.h"
 #include "phaze/base/text_file.h"
 #include "phaze/hardware/calibration_file.h"
+#include "phaze/hardware/least_buffers.h"
 #include "phaze/hardware/parameter.h"
 #include "phaze/hardware/yaml_reader.h"
 
@@ -126,6 +127,34 @@ Status set_inline(Chip& chip, std::string_view key, std::string_view value) {
   return Error{"unknown part '" + std::string(key) + "'", "", suggest(key, known)};
 }
 
+std::string bytes_text(Bytes bytes) { return (*find_parameter("glb"))->format(static_cast<double>(bytes.value())); }
+
+// Refuses buffers that hold no product; the place is the key to blame.
+Status check_buffers(const Chip& chip) {
+  const LeastBuffers least = least_buffers(chip);
+  if (chip.global_buffer < least.global)
+    return Error{bytes_text(chip.global_buffer) + " holds not two elements of each operand", "glb",
+                 "write " + bytes_text(least.global) + " or more"};
+  if (chip.tensor_core_buffer() >= least.core) return Done{};
+  const Calibration& calibration = chip.calibration;
+  const std::string array = fmt::format("{}x{} array", chip.tensor_cores.rows, chip.tensor_cores.cols);
+  const std::string block = calibration.tile_rows > 0 ? fmt::format("tile of {}x{} on the {}", calibration.tile_rows,
+                                                                    calibration.tile_cols, array)
+                                                      : "block of the " + array;
+  if (chip.core_buffer > Bytes(0))
+    return Error{fmt::format("{} holds no {}", bytes_text(chip.core_buffer), block), "core_buffer",
+                 "write " + bytes_text(least.core) + " or more"};
+  return Error{fmt::format("a core buffer of {} holds no {}", bytes_text(chip.tensor_core_buffer()), block),
+               "calibration.tile", "write a smaller tile, or core_buffer: " + bytes_text(least.core)};
+}
+
+// The line of a key of the document, or of one of its maps' after a point.
+std::string line_of_key(const YAML::Node& document, const std::string& key) {
+  const auto point = key.find('.');
+  const YAML::Node outer = document[key.substr(0, point)];
+  return line_of(point == std::string::npos ? outer : outer[key.substr(point + 1)]);
+}
+
 }  // namespace
 
 Result<Chip> parse_chip_file(std::string_view text) {
@@ -155,6 +184,11 @@ Result<Chip> parse_chip_file(std::string_view text) {
       return unknown_key(entry.first, *key);
     else if (auto status = set_parameter(chip, *key, *value); !status)
       return within(line_of(entry.second) + ": key '" + *key + "'", status.error());
+  }
+  if (const auto status = check_buffers(chip); !status) {
+    Error error = status.error();
+    error.place = line_of_key(*document, error.place) + ": key '" + error.place + "'";
+    return error;
   }
   return chip;
 }
@@ -192,6 +226,7 @@ Result<Chip> parse_inline_chip(std::string_view text) {
       return within(std::string(key), status.error());
     text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
   }
+  if (const auto status = check_buffers(chip); !status) return status.error();
   return chip;
 }
 

@@ -60,6 +60,7 @@ TEST(Chips, broken_ones_are_refused_by_place) {
             "chip 'clock=fast': clock: 'fast' does not start with a positive number (write it like 1.05GHz)");
   EXPECT_EQ(refuse("clk=1GHz"), "chip 'clk=1GHz': clk: unknown part 'clk' (known: tc, vc, glb, hbm, clock, process)");
   EXPECT_EQ(refuse("tc=8x8x8,"), "accepted");
+  EXPECT_EQ(refuse("glb=8B"), "chip 'glb=8B': glb: 8B holds not two elements of each operand (write 12B or more)");
   EXPECT_EQ(refuse("tc=8x8x8,glb"), "chip 'tc=8x8x8,glb': 'glb' is not of the form key=value");
 }
 
@@ -79,6 +80,19 @@ TEST(ChipFile, broken_files_are_refused_by_line) {
   EXPECT_EQ(refuse("- a\n- b\n"), "line 1: is not a YAML map (write it as 'key: value' lines)");
   EXPECT_EQ(refuse("a: [1\n"), "line 2: is not valid YAML: end of sequence flow not found");
   EXPECT_EQ(refuse("published: {peek: 1TFLOP/s}\n"), "line 1: unknown key 'published.peek' (did you mean 'peak'?)");
+  EXPECT_EQ(refuse("name: x\nglb: 11B\n"),
+            "line 2: key 'glb': 11B holds not two elements of each operand (write 12B or more)");
+  EXPECT_EQ(refuse("name: x\nglb: 12B\n"), "accepted");
+  EXPECT_EQ(refuse("core_buffer: 16KiB\nrows: 128\n"),
+            "line 1: key 'core_buffer': 16KiB holds no block of the 128x128 array (write 192KiB or more)");
+  EXPECT_EQ(refuse("core_buffer: 192KiB\nrows: 128\n"), "accepted");
+  EXPECT_EQ(
+      refuse("calibration:\n  compute: 0.5\n  tile: 128x256\n"),
+      "line 3: key 'calibration.tile': a core buffer of 256KiB holds no tile of 128x256 on the 128x128 array (write "
+      "a smaller tile, or core_buffer: 320KiB)");
+  EXPECT_EQ(refuse("core_buffer: 256KiB\ncalibration: {tile: 128x256}\n"),
+            "line 1: key 'core_buffer': 256KiB holds no tile of 128x256 on the 128x128 array (write 320KiB or more)");
+  EXPECT_EQ(refuse("core_buffer: 320KiB\ncalibration: {tile: 128x256}\n"), "accepted");
   EXPECT_EQ(refuse("published: {tdp: hot}\n"),
             "line 1: key 'published.tdp': 'hot' does not start with a positive number (write it like 192W)");
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "phaze/hardware/area.h"
+#include "phaze/hardware/least_buffers.h"
 #include "phaze/hardware/power.h"
 
 namespace phaze::hardware {
@@ -31,6 +32,10 @@ void apply(const DesignSpace& space, Chip& chip, std::size_t dimension, std::siz
 enum class Side : std::uint8_t { kLow, kKept, kHigh };
 
 Side side(const DesignSpace& space, const Chip& chip) {
+  const LeastBuffers buffers = least_buffers(chip);
+  if (chip.global_buffer < buffers.global) return Side::kLow;
+  // Either end would do: along a dimension that can change this, order_of() lets no side be guessed.
+  if (chip.tensor_core_buffer() < buffers.core) return Side::kHigh;
   const Limits& limits = space.limits;
   if (limits.max_tdp_watts && thermal_design_power(chip).total > *limits.max_tdp_watts) return Side::kHigh;
   if (!limits.max_area_um2) return Side::kKept;
@@ -44,7 +49,27 @@ Side side(const DesignSpace& space, const Chip& chip) {
 // How the innermost dimension may be searched; looked up once, because it can have a million values.
 enum class Order : std::uint8_t { kAscending, kDescending, kMixed };
 
-Order order_of(const std::vector<double>& values) {
+// Core buffers that grow with their array hold it; others, or those of kernels with tiles, may not.
+bool core_may_fall_short(const DesignSpace& space) {
+  const Parameter* buffer = parameter("core_buffer");
+  return space.base.core_buffer > Bytes(0) || space.base.calibration.tile_rows > 0 ||
+         std::ranges::find(space.dimensions, buffer, &Dimension::parameter) != space.dimensions.end() ||
+         std::ranges::find(space.ties, buffer, &Tie::parameter) != space.ties.end();
+}
+
+// Whether a dimension, or what is tied to it, changes core buffers or what they must hold.
+bool changes_cores(const DesignSpace& space, const Dimension& dimension) {
+  const auto of_cores = [](const Parameter* changed) {
+    return changed == parameter("rows") || changed == parameter("cols") || changed == parameter("core_buffer");
+  };
+  return of_cores(dimension.parameter) || std::ranges::any_of(space.ties, [&](const Tie& tie) {
+           return tie.equals == dimension.parameter && of_cores(tie.parameter);
+         });
+}
+
+Order order_of(const DesignSpace& space, const Dimension& dimension) {
+  const std::vector<double>& values = dimension.values;
+  if (core_may_fall_short(space) && changes_cores(space, dimension)) return Order::kMixed;
   if (std::ranges::find(values, 1.0) != values.end()) return Order::kMixed;
   if (std::ranges::is_sorted(values)) return Order::kAscending;
   return std::ranges::is_sorted(values, std::greater<>()) ? Order::kDescending : Order::kMixed;
@@ -130,7 +155,7 @@ bool DesignSpace::keeps(const Chip& chip) const { return side(*this, chip) == Si
 std::int64_t DesignSpace::count_kept() const {
   Chip chip = base;
   if (dimensions.empty()) return keeps(chip) ? 1 : 0;
-  return count_from(*this, chip, 0, order_of(dimensions.back().values));
+  return count_from(*this, chip, 0, order_of(*this, dimensions.back()));
 }
 
 void DesignSpace::for_each_kept(const std::function<bool(const Chip&)>& visit) const {

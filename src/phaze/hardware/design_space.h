@@ -1,9 +1,9 @@
 // Design spaces: which chips to consider.
 //
 // A space is a base chip, dimensions (each a parameter with its values, nested in order, the first outermost), ties (a
-// parameter that always equals a dimension) and limits. It is never held as a list: points are numbered, chips are made
-// from their numbers, and counting uses that area and power grow with every parameter, so that the innermost dimension
-// is searched, not walked.
+// parameter that always equals a dimension) and limits. Points whose buffers hold no product are no chips and never
+// kept. It is never held as a list: points are numbered, chips are made from their numbers, and counting uses that area
+// and power grow with every parameter, so that the innermost dimension is searched, not walked.
 //
 //   DesignSpace space = phaze_space();              // 75,712 points
 //   space.count_kept();                             // 29,360

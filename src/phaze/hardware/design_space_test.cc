@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -9,6 +11,7 @@
 #include <sstream>
 
 #include "phaze/hardware/area.h"
+#include "phaze/hardware/least_buffers.h"
 
 namespace phaze::hardware {
 namespace {
@@ -96,6 +99,41 @@ TEST(DesignSpace, counts_what_it_walks) {
     if (random() % 3 == 0) space.limits.max_tdp_watts = 90 + static_cast<double>(random() % 200);
     EXPECT_EQ(space.count_kept(), walk(space)) << "round " << round;
   }
+}
+
+// What buffers hold has no order along the sides of an array whose kernels have tiles; counting must not bisect there.
+TEST(DesignSpace, counts_and_walks_only_chips_whose_buffers_hold_products) {
+  std::mt19937_64 random(5);
+  std::int64_t left_out = 0;
+  for (int round = 0; round < 200; ++round) {
+    DesignSpace space;
+    if (random() % 2 == 0)
+      space.base.calibration.tile_rows = space.base.calibration.tile_cols =
+          static_cast<std::int64_t>(2 + random() % 100);
+    if (random() % 2 == 0) space.base.core_buffer = Bytes(static_cast<std::int64_t>(1024 + random() % 100000));
+    std::vector<const char*> names = {"rows", "cols", "glb", "tensor_cores"};
+    if (random() % 2 == 0) names.push_back("core_buffer");
+    for (const char* name : names) {
+      std::vector<double> values;
+      double value = 2 + static_cast<double>(random() % 8);
+      for (std::uint64_t n = 1 + random() % 5; n > 0; --n) {
+        values.push_back(value);
+        value = 1 + std::floor(value * (name[0] == 'c' && name[2] == 'r' ? 20 : 2.5));
+      }
+      if (random() % 2 == 0) std::reverse(values.begin(), values.end());
+      space.dimensions.push_back({*find_parameter(name), values});
+    }
+    if (random() % 4 == 0) space.ties = {{*find_parameter("core_buffer"), *find_parameter("glb")}};
+    if (random() % 4 == 0) space.limits.max_area_um2 = 1e4 * static_cast<double>(1 + random() % 400);
+    std::shuffle(space.dimensions.begin(), space.dimensions.end(), random);
+    space.for_each_kept([&](const Chip& chip) {
+      EXPECT_TRUE(holds_products(chip)) << "round " << round;
+      return true;
+    });
+    EXPECT_EQ(space.count_kept(), walk(space)) << "round " << round;
+    left_out += space.points() - walk(space);
+  }
+  EXPECT_GT(left_out, 1000);
 }
 
 TEST(SpaceFile, lists_ranges_powers_and_ties) {

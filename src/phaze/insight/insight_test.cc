@@ -55,6 +55,20 @@ TEST(Neighbours, are_one_step_away_in_every_dimension_with_their_own_scores) {
   EXPECT_DOUBLE_EQ(found[2].area_um2, hardware::area_phaze22(narrow).total);
 }
 
+TEST(Neighbours, a_chip_whose_buffers_hold_no_product_is_outside_the_space_and_has_no_score) {
+  const search::Problem problem = problem_of("bert-base");
+  search::ChipEvaluator evaluator(problem);
+  hardware::DesignSpace space;
+  space.dimensions = {{*hardware::find_parameter("core_buffer"), {16 << 10, 256 << 10}}};
+  hardware::Chip chip;
+  chip.core_buffer = Bytes(256 << 10);
+  const auto found = neighbours(space, problem, chip, {0}, evaluator, silent);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_FALSE(found[0].allowed);
+  EXPECT_EQ(found[0].limit, "buffers too small");
+  EXPECT_EQ(found[0].score, 0);
+}
+
 TEST(Insight, utilisation_of_tensor_cores_is_the_fraction_of_peak_that_the_batch_reaches) {
   const search::Problem problem = problem_of("bert-base", {1});  // ranks of wider groups do some work twice
   search::ChipEvaluator evaluator(problem);

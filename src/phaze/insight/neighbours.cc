@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "phaze/hardware/least_buffers.h"
 #include "phaze/hardware/power.h"
 #include "phaze/insight/insight.h"
 
@@ -10,6 +11,7 @@ using hardware::Chip;
 using hardware::DesignSpace;
 
 std::string broken_limit(const DesignSpace& space, const Chip& chip) {
+  if (!hardware::holds_products(chip)) return "buffers too small";
   const hardware::Limits& limits = space.limits;
   if (limits.max_area_um2 && hardware::area(chip, limits.area_model).total > *limits.max_area_um2) return "too large";
   if (limits.max_tdp_watts && hardware::thermal_design_power(chip).total > *limits.max_tdp_watts)
@@ -43,8 +45,8 @@ std::vector<Neighbour> neighbours(const DesignSpace& space, const search::Proble
                           .from = dimension.parameter->format(here),
                           .to = dimension.parameter->format(value),
                           .allowed = space.keeps(other),
-                          .area_um2 = hardware::area(other, problem.area_model).total,
-                          .score = evaluator.quick_score(other, models)};
+                          .area_um2 = hardware::area(other, problem.area_model).total};
+      if (hardware::holds_products(other)) neighbour.score = evaluator.quick_score(other, models);
       if (!neighbour.allowed) neighbour.limit = broken_limit(space, other);
       neighbour.ratio = score > 0 ? neighbour.score / score : 0;
       found.push_back(std::move(neighbour));

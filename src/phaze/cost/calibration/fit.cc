@@ -11,6 +11,7 @@
 #include "phaze/cost/op_cost.h"
 #include "phaze/cost/vector.h"
 #include "phaze/hardware/cluster.h"
+#include "phaze/hardware/least_buffers.h"
 #include "phaze/workload/transformer/build.h"
 
 namespace phaze::cost {
@@ -189,7 +190,8 @@ Result<Fit> fit_calibration(const hardware::Chip& chip, const Measurements& meas
       hardware::Calibration calibration = best;
       calibration.tile_rows = rows;
       calibration.tile_cols = cols;
-      keep_if_better(calibration);
+      trial.calibration = calibration;
+      if (hardware::holds_products(trial)) keep_if_better(calibration);
     }
     for (bool moved = true; moved;) {
       moved = false;

@@ -8,6 +8,7 @@
 #include "phaze/cost/gemm.h"
 #include "phaze/cost/vector.h"
 #include "phaze/hardware/chip_file.h"
+#include "phaze/hardware/least_buffers.h"
 
 namespace phaze::cost {
 namespace {
@@ -43,6 +44,18 @@ TEST(Calibration, finds_the_figures_that_made_the_measurements) {
   EXPECT_NEAR(fit->calibration.compute, 0.62, 0.03);
   EXPECT_NEAR(fit->calibration.hbm, 0.71, 0.03);
   for (const Residual& residual : fit->after) EXPECT_LT(residual.mean, 0.03) << residual.group;
+}
+
+TEST(Calibration, tiles_that_the_core_buffers_do_not_hold_are_not_tried) {
+  // Measurements that products of no cycles would explain best.
+  Measurements instant{.device = "imagined"};
+  instant.gemms.push_back({"p", 1, 8192, 8192, 8192, 1e-4, 1e-4, 1e-4});
+  const hardware::Chip chip = *hardware::load_chip("tpuv4");
+  const auto fit = fit_calibration(chip, instant);
+  ASSERT_TRUE(fit) << to_string(fit.error());
+  hardware::Chip fitted = chip;
+  fitted.calibration = fit->calibration;
+  EXPECT_TRUE(hardware::holds_products(fitted));
 }
 
 TEST(Calibration, a_written_chip_reads_back_as_the_same_chip) {

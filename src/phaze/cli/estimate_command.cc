@@ -119,7 +119,8 @@ Result<std::vector<report::LayerAnswer>> answer(const LayerRequest& request, Ses
   const auto graph = workload::load_model(request.model.model, request.model.workload, session.progress);
   if (!graph) return graph.error();
   for (const std::string& warning : graph->warnings) session.log.warning(warning);
-  const cost::OperatorCosts costs({.chip = cluster->chip, .network = cluster->network});
+  const cost::OperatorCosts costs(
+      {.chip = cluster->chip, .network = cluster->network, .fused_softmax = request.model.workload.fuse});
   std::vector<report::LayerAnswer> layers;
   for (std::size_t i = 0; i < graph->layers.size(); ++i) {
     const workload::Layer& layer = graph->layers[i];

@@ -125,8 +125,7 @@ Result<std::string> layer_schedules(const PlaceModelOptions& options, const hard
   const auto workload =
       layer_times::load_workload(options.model, cluster.devices, cluster.network, plan, session.progress);
   if (!workload) return workload.error();
-  const cost::OperatorCosts costs({.chip = cluster.chip, .network = cluster.network, .fused_softmax = plan.fuse},
-                                  &memo);
+  const cost::OperatorCosts costs(layer_times::cost_options(plan, cluster), &memo);
   return report::layer_schedules_json(workload->graphs.front(), costs);
 }
 
@@ -248,7 +247,9 @@ void place_model(const PlaceModelOptions& options, Session& session) {
                             .model_config = problem->config,
                             .chip_file = hardware::chip_file_text(cluster->chip),
                             .flash_attention = plan->attention == workload::AttentionKind::kFlash,
+                            .fuse = plan->fuse,
                             .request = &problem->request,
+                            .states_per_layer = layer_times::TableOptions{}.states_per_layer,
                             .statistics = solution.statistics};
   simulate_plans(*problem, std::move(solution), answer);
   if (options.front && !answer.plans.empty()) {

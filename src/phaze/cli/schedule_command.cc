@@ -1,4 +1,5 @@
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,7 @@
 #include "phaze/cli/model_options.h"
 #include "phaze/cli/output_file.h"
 #include "phaze/cli/session.h"
-#include "phaze/layer_schedule/layer_instance.h"
+#include "phaze/layer_schedule/schedule_layer.h"
 #include "phaze/report/schedule_report.h"
 #include "phaze/schedule/instance_file.h"
 #include "phaze/schedule/solve.h"
@@ -31,10 +32,12 @@ struct ScheduleOptions {
   schedule::SolveOptions solve;
 };
 
-// What is to be scheduled, wherever it came from.
-struct Task {
+// A schedule, wherever its operators came from.
+struct Answer {
   std::string title;
   schedule::NamedInstance named;
+  schedule::Solution solution;
+  Stop::Reason ended_by = Stop::Reason::kNone;
 };
 
 // The layer that was named, or the one that the model repeats most.
@@ -55,7 +58,7 @@ Result<const workload::Layer*> layer_of(const workload::LayerGraph& graph, const
   return chosen;
 }
 
-Result<Task> layer_task(const ScheduleOptions& options, Session& session) {
+Result<Answer> scheduled_layer(const ScheduleOptions& options, const Stop::Limits& limits, Session& session) {
   if (options.chip.chip.empty()) return Error{"--chip is required", "phaze schedule", "name a chip such as tpuv4"};
   const auto cluster = options.chip.load();
   if (!cluster) return cluster.error();
@@ -64,33 +67,42 @@ Result<Task> layer_task(const ScheduleOptions& options, Session& session) {
   for (const std::string& warning : graph->warnings) session.log.warning(warning);
   const auto layer = layer_of(*graph, options.layer);
   if (!layer) return layer.error();
-  const cost::OperatorCosts costs({.chip = cluster->chip, .network = cluster->network});
-  Task task{graph->model + " " + (*layer)->name + (options.backward ? " backward" : " forward"), {}};
-  layer_schedule::fill_instance(options.backward ? (*layer)->backward : (*layer)->forward, costs, options.problem,
-                                task.named.instance);
-  for (std::size_t i = 0; i < task.named.instance.size(); ++i) task.named.ids.push_back(static_cast<std::int64_t>(i));
-  return task;
+  const workload::OpGraph& pass = options.backward ? (*layer)->backward : (*layer)->forward;
+  const cost::OperatorCosts costs(
+      {.chip = cluster->chip, .network = cluster->network, .fused_softmax = options.model.workload.fuse});
+  Stop stop(limits);
+  auto [instance, solution] = layer_schedule::schedule_layer(pass, costs, options.problem, options.solve, stop);
+  std::vector<std::int64_t> ids(instance.size());
+  std::iota(ids.begin(), ids.end(), 0);
+  return Answer{.title = graph->model + " " + (*layer)->name + (options.backward ? " backward" : " forward"),
+                .named = {std::move(instance), std::move(ids)},
+                .solution = std::move(solution),
+                .ended_by = stop.reason()};
 }
 
-Result<Task> task_of(const ScheduleOptions& options, Session& session) {
-  if (!options.model.model.empty() && !options.instance.empty())
-    return Error{"cannot stand beside a model", "--instance"};
-  if (!options.model.model.empty()) return layer_task(options, session);
-  if (options.instance.empty())
-    return Error{"nothing to schedule", "phaze schedule", "name a model and --chip, or a file with --instance"};
+Result<Answer> scheduled_instance(const ScheduleOptions& options, const Stop::Limits& limits) {
   auto named = schedule::read_instance(options.instance);
   if (!named) return named.error();
-  return Task{options.instance, std::move(*named)};
+  Stop stop(limits);
+  schedule::Solution solution = schedule::solve(named->instance, options.solve, stop);
+  return Answer{options.instance, std::move(*named), std::move(solution), stop.reason()};
+}
+
+Result<Answer> answer(const ScheduleOptions& options, const Stop::Limits& limits, Session& session) {
+  if (!options.model.model.empty() && !options.instance.empty())
+    return Error{"cannot stand beside a model", "--instance"};
+  if (!options.model.model.empty()) return scheduled_layer(options, limits, session);
+  if (options.instance.empty())
+    return Error{"nothing to schedule", "phaze schedule", "name a model and --chip, or a file with --instance"};
+  return scheduled_instance(options, limits);
 }
 
 void run(const ScheduleOptions& options, Session& session) {
   Stop::Limits limits{.work = static_cast<std::uint64_t>(options.node_limit), .requested = &interrupted};
   if (options.time_limit > 0) limits.seconds = options.time_limit;
-  const auto task = task_of(options, session);
-  if (!task) return session.fail(task.error());
-  Stop stop(limits);
-  const schedule::Solution solution = schedule::solve(task->named.instance, options.solve, stop);
-  const report::ScheduleView view{task->named.instance, task->named.ids, solution, task->title};
+  const auto found = answer(options, limits, session);
+  if (!found) return session.fail(found.error());
+  const report::ScheduleView view{found->named.instance, found->named.ids, found->solution, found->title};
   if (!options.trace.empty()) {
     const Status written = write_file(options.trace, report::schedule_trace(view));
     if (!written) return session.fail(written.error());
@@ -98,7 +110,7 @@ void run(const ScheduleOptions& options, Session& session) {
   }
   session.answer(session.json ? report::schedule_json(view) : report::schedule_text(view));
   // What was found is kept and shown; the exit code says that it is not the last word.
-  if (stop.reason() == Stop::Reason::kRequested && session.exit_code == kAnswered) session.exit_code = kInterrupted;
+  if (found->ended_by == Stop::Reason::kRequested && session.exit_code == kAnswered) session.exit_code = kInterrupted;
 }
 
 }  // namespace
@@ -118,7 +130,7 @@ void add_schedule_command(CLI::App& app, Session& session) {
   add_choice<ScheduleModel>(command, "--schedule-model", options->problem.model,
                             {{"moldable", ScheduleModel::kMoldable}, {"phaze", ScheduleModel::kPhaze}},
                             "moldable: 1, 2, 4, ... cores and shared bandwidth; phaze: one core or the whole chip, as "
-                            "in 2024 (default: moldable)");
+                            "in 2024 (default: moldable); a GPU runs operators one after another");
   command
       .add_option("--instance", options->instance, "A JSON file with resources, operators and their modes, and edges")
       ->type_name("FILE");

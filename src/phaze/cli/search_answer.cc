@@ -23,6 +23,7 @@ report::PlanAnswer plan_answer(const layer_times::Workload& workload, const hard
       .model_config = workload.config,
       .chip_file = hardware::chip_file_text(chip),
       .flash_attention = workload.options.attention == workload::AttentionKind::kFlash,
+      .fuse = workload.options.fuse,
       .request = &planned.request,
       .states_per_layer = planned.states_per_layer,
       .statistics = planned.solution.statistics,

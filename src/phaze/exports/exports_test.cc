@@ -124,7 +124,9 @@ std::string planned(const std::string& model, const hardware::Cluster& cluster,
                             .model_config = problem->config,
                             .chip_file = hardware::chip_file_text(cluster.chip),
                             .flash_attention = options.attention == workload::AttentionKind::kFlash,
-                            .request = &problem->request};
+                            .fuse = options.fuse,
+                            .request = &problem->request,
+                            .states_per_layer = layer_times::TableOptions{}.states_per_layer};
   for (placement::Ranked& ranked : solution.plans) {
     sim::Pipeline pipeline = sim::pipeline_of(problem->request, ranked.plan);
     sim::Run run = sim::simulate(pipeline);
@@ -412,6 +414,57 @@ TEST(Perfetto, a_trace_holds_the_pipeline_and_a_schedule_of_every_layer) {
   for (const auto& [pid, name] : processes) EXPECT_GT(slices[pid], 0) << name;
   // Forward and backward of three chunks for 64 microbatches, the optimizer step, messages and reductions.
   EXPECT_GE(slices[0], 2 * 3 * 64);
+}
+
+// When the last operator of every layer ends, by the name of its process, in microseconds.
+std::map<std::string, double> layer_ends(const PlanDocument& plan, const std::string& text) {
+  const auto trace = perfetto_trace(plan, text);
+  EXPECT_TRUE(trace);
+  std::map<int, std::string> processes;
+  std::map<std::string, double> ends;
+  const auto json = nlohmann::json::parse(trace->text);
+  for (const auto& event : json["traceEvents"])
+    if (event.at("ph") == "M" && event.at("name") == "process_name")
+      processes[event.at("pid")] = event["args"].at("name");
+  for (const auto& event : json["traceEvents"])
+    if (event.at("ph") == "X") {
+      double& end = ends[processes[event.at("pid")]];
+      end = std::max(end, event.at("ts").get<double>() + event.at("dur").get<double>());
+    }
+  return ends;
+}
+
+TEST(Perfetto, layers_take_as_long_as_in_the_plan_also_on_a_gpu_and_unfused) {
+  for (const char* chip : {"a100-80g", "tpuv4"})
+    for (const bool fuse : {true, false}) {
+      const hardware::Cluster cluster = cluster_of(chip, 8);
+      layer_times::PlanOptions options = fixed(2, 1, 4, 1, 0);
+      options.fuse = fuse;
+      const std::string text = planned("bert-large", cluster, options);
+      const auto ends = layer_ends(read(text), text);
+      NoProgress quiet;
+      const auto workload = layer_times::load_workload("bert-large", 8, cluster.network, options, quiet);
+      ASSERT_TRUE(workload);
+      const cost::OperatorCosts costs(layer_times::cost_options(options, cluster));
+      layer_schedule::LayerScheduler scheduler({}, layer_times::TableOptions{}.states_per_layer);
+      for (const workload::Layer& layer : workload->graphs.front().layers) {
+        const double forward = 1e6 * scheduler.time(layer.forward, costs).seconds;
+        const double backward = 1e6 * scheduler.time(layer.backward, costs).seconds;
+        EXPECT_NEAR(ends.at("layer " + layer.name + " forward"), forward, 1e-6 * forward) << chip << " " << fuse;
+        EXPECT_NEAR(ends.at("layer " + layer.name + " backward"), backward, 1e-6 * backward) << chip << " " << fuse;
+      }
+    }
+}
+
+TEST(PlanDocument, older_files_are_of_fused_layers) {
+  EXPECT_TRUE(read(interleaved_plan()).fuse);
+  const auto older = changed(interleaved_plan(), [](auto& json) {
+    json["training"].erase("fuse");
+    json["training"].erase("states_per_layer");
+  });
+  EXPECT_TRUE(older.fuse);
+  EXPECT_EQ(older.states_per_layer, read(interleaved_plan()).states_per_layer);
+  EXPECT_FALSE(changed(interleaved_plan(), [](auto& json) { json["training"]["fuse"] = false; }).fuse);
 }
 
 TEST(PlanDocument, broken_files_are_named_by_their_key) {

@@ -4,10 +4,9 @@
 
 #include "phaze/base/stop.h"
 #include "phaze/cost/op_cost.h"
-#include "phaze/layer_schedule/layer_instance.h"
+#include "phaze/layer_schedule/schedule_layer.h"
 #include "phaze/report/plan_report.h"
 #include "phaze/report/schedule_report.h"
-#include "phaze/schedule/solve.h"
 #include "phaze/sim/trace.h"
 #include "phaze/workload/transformer/build.h"
 
@@ -15,8 +14,6 @@ namespace phaze::exports {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::uint64_t kStatesPerLayer = 200'000;
 
 // Adds the events of another trace as a process of its own.
 void append(Json& trace, const std::string& other, std::int64_t process) {
@@ -27,14 +24,13 @@ void append(Json& trace, const std::string& other, std::int64_t process) {
   }
 }
 
-std::string layer_trace(const std::string& title, const workload::OpGraph& graph, const cost::OperatorCosts& costs) {
-  schedule::Instance instance;
-  layer_schedule::fill_instance(graph, costs, {}, instance);
+std::string layer_trace(const std::string& title, const workload::OpGraph& graph, const cost::OperatorCosts& costs,
+                        std::uint64_t states) {
+  Stop stop({.work = states});
+  const auto [instance, solution] = layer_schedule::schedule_layer(graph, costs, {}, {}, stop);
   std::vector<std::int64_t> ids;
   ids.reserve(instance.size());
   for (std::size_t i = 0; i < instance.size(); ++i) ids.push_back(static_cast<std::int64_t>(i));
-  Stop stop({.work = kStatesPerLayer});
-  const schedule::Solution solution = schedule::solve(instance, {}, stop);
   return report::schedule_trace({instance, ids, solution, title});
 }
 
@@ -56,12 +52,13 @@ Result<Exported> perfetto_trace(const PlanDocument& plan, const std::string& tex
          .microbatch = plan.microbatch,
          .parallel = {.width = plan.tensor_parallel, .sequence = plan.sequence_parallel},
          .attention = plan.flash_attention ? workload::AttentionKind::kFlash : workload::AttentionKind::kEager,
-         .fuse = true});
+         .fuse = plan.fuse});
     if (!graph) return graph.error();
-    const cost::OperatorCosts costs({.chip = *plan.chip, .network = plan.network, .fused_softmax = true});
+    const cost::OperatorCosts costs({.chip = *plan.chip, .network = plan.network, .fused_softmax = plan.fuse});
+    const auto states = static_cast<std::uint64_t>(plan.states_per_layer);
     for (const workload::Layer& layer : graph->layers) {
-      append(trace, layer_trace("layer " + layer.name + " forward", layer.forward, costs), process++);
-      append(trace, layer_trace("layer " + layer.name + " backward", layer.backward, costs), process++);
+      append(trace, layer_trace("layer " + layer.name + " forward", layer.forward, costs, states), process++);
+      append(trace, layer_trace("layer " + layer.name + " backward", layer.backward, costs, states), process++);
     }
   }
   out.text = trace.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";

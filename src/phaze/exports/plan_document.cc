@@ -25,6 +25,7 @@ class Reader {
   Reader(const Json& object, std::string path, std::optional<Error>& error)
       : object_(object), path_(std::move(path)), error_(error) {}
 
+  bool has(const char* key) const { return object_.contains(key); }
   std::int64_t whole(const char* key, std::int64_t least, std::int64_t most = kMost) {
     const Json* value = find(key);
     if (value == nullptr) return least;
@@ -115,7 +116,7 @@ hardware::Network read_network(Reader& root, std::optional<Error>& error) {
                                  .bandwidth = read.number("bandwidth"),
                                  .efficiency = read.number("efficiency"),
                                  .latency = read.number("latency"),
-                                 .ports = object.contains("ports") ? read.whole("ports", 0) : 0};
+                                 .ports = read.has("ports") ? read.whole("ports", 0) : 0};
     for (const Json& side : read.list("torus"))
       level.torus.push_back(side.is_number_integer() ? side.get<std::int64_t>() : 0);
     network.levels.push_back(std::move(level));
@@ -173,6 +174,8 @@ Result<PlanDocument> read_plan(const std::string& text) {
   plan.global_batch = training.whole("global_batch", 1, kMost * kMost);
   plan.sequence = training.whole("sequence", 1, kMost * kMost);
   plan.flash_attention = training.text("attention") == "flash";
+  if (training.has("fuse")) plan.fuse = training.flag("fuse");
+  if (training.has("states_per_layer")) plan.states_per_layer = training.whole("states_per_layer", 1, kMost * kMost);
   plan.overlap_gradients = training.flag("overlap_gradients");
   Reader states = training.inside("bytes_per_parameter");
   plan.gradient_bytes = states.number("gradients");

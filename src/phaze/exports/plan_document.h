@@ -35,6 +35,9 @@ struct PlanDocument {
   std::int64_t global_batch = 1;
   std::int64_t sequence = 1;
   bool flash_attention = false;
+  // How the layers were built and timed; where a file does not say, as `phaze place` does it unless asked otherwise.
+  bool fuse = true;
+  std::int64_t states_per_layer = 20'000;
   bool overlap_gradients = true;
   double gradient_bytes = 4;
   double optimizer_bytes = 12;

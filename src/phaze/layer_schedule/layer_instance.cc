@@ -14,7 +14,8 @@ using workload::OpGraph;
 using workload::OpId;
 
 constexpr std::size_t kNetwork = 2;
-constexpr std::size_t kHbm = 3;
+constexpr std::size_t kHbm = 3;   // or, on a chip that runs one operator at a time,
+constexpr std::size_t kChip = 3;  // the chip
 using Demand = std::array<double, 4>;
 
 double real(std::int64_t value) { return static_cast<double>(value); }
@@ -42,17 +43,18 @@ class Filler {
         options_(options),
         instance_(instance),
         all_(costs.all_cores()),
-        shares_hbm_(options.model == ScheduleModel::kMoldable && options.share_hbm),
+        serial_(costs.chip().calibration.serial),
+        shares_hbm_(!serial_ && options.model == ScheduleModel::kMoldable && options.share_hbm),
         bandwidth_(costs.chip().hbm_bandwidth * costs.chip().calibration.hbm),
         // Bandwidth comes last, so that the models without it have a prefix of the resources.
         capacity_{real(all_.tensor), real(all_.vector), 1, 1} {}
 
   void fill() {
     instance_.clear();
-    instance_.resources.resize(shares_hbm_ ? 4 : 3);
-    constexpr std::array<const char*, 4> kNames = {"tensor", "vector", "network", "hbm"};
+    instance_.resources.resize(shares_hbm_ || serial_ ? 4 : 3);
+    const std::array<const char*, 4> names = {"tensor", "vector", "network", serial_ ? "chip" : "hbm"};
     for (std::size_t k = 0; k < instance_.resources.size(); ++k) {
-      instance_.resources[k].name = kNames[k];
+      instance_.resources[k].name = names[k];
       instance_.resources[k].capacity = capacity_[k];
     }
     for (std::size_t i = 0; i < graph_.size(); ++i) add(OpId(i));
@@ -66,6 +68,7 @@ class Filler {
     instance_.add_op(graph_.name(op));
     const workload::Work& work = graph_.op(op).work;
     if (workload::is_nop(work)) return instance_.add_mode(0, demand_of({}));
+    if (serial_) return add_alone(op);
     if (std::holds_alternative<workload::Collective>(work)) {
       Demand demand{};
       demand[kNetwork] = 1;
@@ -84,6 +87,14 @@ class Filler {
       add_mode(op, {needs.tensor ? cores : 0, vector}, false);
       if (cores == most) break;
     }
+  }
+
+  void add_alone(OpId op) {
+    const Needs needs = needs_of(graph_, op);
+    Demand demand = {needs.tensor ? capacity_[0] : 0, needs.vector ? capacity_[1] : 0, 0, 0};
+    if (std::holds_alternative<workload::Collective>(graph_.op(op).work)) demand[kNetwork] = 1;
+    demand[kChip] = 1;
+    instance_.add_mode(costs_.of(graph_, op, all_).seconds, demand_of(demand));
   }
 
   // Vector cores that go with so many tensor cores.
@@ -108,6 +119,7 @@ class Filler {
   InstanceOptions options_;
   schedule::Instance& instance_;
   Cores all_;
+  bool serial_;
   bool shares_hbm_;
   double bandwidth_;
   Demand capacity_;

@@ -6,6 +6,8 @@
 //             vector cores in proportion to its tensor cores, or one of each. Every mode holds the share of HBM
 //             bandwidth that it uses.
 //   phaze     the model of 2024: one core, or all cores and nothing beside it; HBM bandwidth is not shared out.
+// A chip whose operators are kernels that run one after another (calibration.serial, a GPU) has a model of its own,
+// whichever is asked for: an operator has all of its cores and, as a resource, the chip to itself.
 // A collective holds the network and no core, so that compute can hide it. Nops take no time and hold nothing.
 #pragma once
 

@@ -5,6 +5,7 @@
 #include "phaze/hardware/cluster.h"
 #include "phaze/hardware/design_space.h"
 #include "phaze/layer_schedule/layer_scheduler.h"
+#include "phaze/layer_schedule/schedule_layer.h"
 #include "phaze/schedule/evaluate.h"
 #include "phaze/workload/load.h"
 
@@ -31,6 +32,44 @@ std::vector<hardware::Chip> some_chips() {
     return true;
   });
   return chips;
+}
+
+TEST(LayerSchedule, on_a_gpu_operators_run_one_after_another_for_as_long_as_the_layer_is_timed) {
+  cost::Memo memo;
+  for (const char* chip : {"a100-80g", "h200"})
+    for (const std::int64_t width : {1, 4}) {
+      const cost::OperatorCosts costs = costs_on(*hardware::load_chip(chip), &memo);
+      const workload::LayerGraph graph = model("llama2-7b", width);
+      for (const workload::Layer& layer : graph.layers)
+        for (const workload::OpGraph* pass : {&layer.forward, &layer.backward})
+          for (const ScheduleModel asked : {ScheduleModel::kMoldable, ScheduleModel::kPhaze}) {
+            Stop stop;
+            const auto [instance, solution] = schedule_layer(*pass, costs, {.model = asked}, {}, stop);
+            ASSERT_TRUE(schedule::validate(instance));
+            const schedule::Evaluation seen = schedule::evaluate(instance, solution.schedule);
+            EXPECT_TRUE(seen.valid()) << chip << " " << layer.name;
+            EXPECT_EQ(seen.makespan, LayerScheduler({.model = asked}).time(*pass, costs).seconds) << layer.name;
+            // The instance itself says that nothing runs beside an operator: no solver does better.
+            const schedule::Solution solved = schedule::solve(instance, {}, stop);
+            EXPECT_EQ(solved.proof, schedule::Proof::kOptimal);
+            EXPECT_NEAR(solved.schedule.makespan, seen.makespan, schedule::kTimeTolerance * seen.makespan);
+          }
+    }
+}
+
+TEST(LayerSchedule, a_layer_that_is_shown_takes_as_long_as_one_that_is_timed) {
+  cost::Memo memo;
+  const workload::LayerGraph graph = model("bert-large", 4);
+  constexpr std::uint64_t kStates = 500;
+  for (const hardware::Chip& chip : some_chips())
+    for (const workload::Layer& layer : graph.layers) {
+      const cost::OperatorCosts costs = costs_on(chip, &memo);
+      Stop stop({.work = kStates});
+      const auto shown = schedule_layer(layer.backward, costs, {}, {}, stop).solution;
+      const LayerTime timed = LayerScheduler({}, kStates).time(layer.backward, costs);
+      EXPECT_EQ(shown.schedule.makespan, timed.seconds) << layer.name;
+      EXPECT_EQ(shown.lower_bound, timed.lower_bound) << layer.name;
+    }
 }
 
 TEST(LayerSchedule, moldable_schedules_are_never_longer_than_those_of_2024_when_bandwidth_is_not_shared) {

@@ -140,6 +140,8 @@ Json circumstances_json(const PlanAnswer& answer, const Plan& plan) {
        {{"global_batch", request.training.global_batch},
         {"sequence", answer.sequence},
         {"attention", answer.flash_attention ? "flash" : "eager"},
+        {"fuse", answer.fuse},
+        {"states_per_layer", answer.states_per_layer},
         {"overlap_gradients", request.training.overlap_gradients},
         {"bytes_per_parameter",
          {{"parameters", states.parameters}, {"gradients", states.gradients}, {"optimizer", states.optimizer}}}}},

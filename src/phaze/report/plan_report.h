@@ -26,10 +26,11 @@ struct PlanAnswer {
   double flops_per_sample = 0;
   double peak_flops = 0;  // of one device
   // What the plan's file carries so that it stands on its own: the model's config.json (empty: there is none), the chip
-  // as a YAML file, the kind of attention.
+  // as a YAML file, the kind of attention, whether operators are fused.
   std::string model_config;
   std::string chip_file;
   bool flash_attention = false;
+  bool fuse = true;
   const placement::Request* request = nullptr;
   std::uint64_t states_per_layer = 0;           // that the layers of its table were scheduled with
   std::vector<SimulatedPlan> plans;             // the answer first

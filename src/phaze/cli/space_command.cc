@@ -15,7 +15,7 @@ void write_csv(const hardware::DesignSpace& space, Session& session) {
   constexpr std::size_t kBlock = 1U << 16U;
   std::string block = report::kSpaceCsvHeader;
   space.for_each_kept([&](const hardware::Chip& chip) {
-    block += report::space_csv_row(chip);
+    block += report::space_csv_row(chip, space.limits.area_model);
     if (block.size() >= kBlock) {
       session.answer(block);
       block.clear();

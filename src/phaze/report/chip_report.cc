@@ -164,10 +164,10 @@ std::string space_text(const DesignSpace& space) {
   return out + "\n";
 }
 
-std::string space_csv_row(const Chip& chip) {
+std::string space_csv_row(const Chip& chip, hardware::AreaModel model) {
   return fmt::format("{},{},{},{},{},{},{}\n", chip.tensor_cores.count, chip.vector_cores.count, chip.tensor_cores.rows,
                      chip.tensor_cores.cols, chip.vector_cores.lanes, chip.global_buffer.value(),
-                     hardware::area_phaze22(chip).total);
+                     hardware::area(chip, model).total);
 }
 
 }  // namespace phaze::report

@@ -17,9 +17,9 @@ std::string chips_text(const std::vector<hardware::Chip>& chips);
 std::string space_json(const hardware::DesignSpace& space);
 std::string space_text(const hardware::DesignSpace& space);
 
-// tensor_cores,vector_cores,rows,cols,lanes,glb_bytes,area_um2, areas with as many digits as it takes to read them back
-// exactly.
+// tensor_cores,vector_cores,rows,cols,lanes,glb_bytes,area_um2, areas by the model of the space's limits and with as
+// many digits as it takes to read them back exactly.
 inline constexpr const char* kSpaceCsvHeader = "tensor_cores,vector_cores,rows,cols,lanes,glb_bytes,area_um2\n";
-std::string space_csv_row(const hardware::Chip& chip);
+std::string space_csv_row(const hardware::Chip& chip, hardware::AreaModel model);
 
 }  // namespace phaze::report

@@ -201,11 +201,13 @@ class Simulation {
 Status validate(const Pipeline& pipeline) {
   if (pipeline.devices.empty()) return Error{"there are no devices"};
   if (pipeline.microbatches < 1) return Error{"there are no microbatches"};
+  if (pipeline.samples < 1) return Error{"there are no samples in a batch", "", "set 'samples' to 1 or more"};
   const std::size_t chunks = pipeline.devices.front().chunks.size();
   if (chunks == 0) return Error{"a device has no chunk"};
   if (chunks > 1 && pipeline.microbatches % static_cast<std::int64_t>(pipeline.devices.size()) != 0)
     return Error{"an interleaved pipeline needs a multiple of its stages in microbatches"};
   const auto good = [](double value) { return std::isfinite(value) && value >= 0; };
+  bool works = false;
   for (const Device& device : pipeline.devices) {
     if (device.chunks.size() != chunks) return Error{"devices have different numbers of chunks"};
     bool fine = good(device.reduce) && good(device.tied) && good(device.step) && good(device.gather) &&
@@ -214,7 +216,9 @@ Status validate(const Pipeline& pipeline) {
       fine = fine && good(chunk.forward) && good(chunk.backward) && good(chunk.send_forward) &&
              good(chunk.send_backward) && good(chunk.kept_bytes) && chunk.layers >= 1;
     if (!fine) return Error{"a time or size is negative or not finite"};
+    works = works || std::ranges::any_of(device.chunks, [](const Chunk& c) { return c.forward + c.backward > 0; });
   }
+  if (!works) return Error{"no pass takes any time", "", "set 'forward' or 'backward' of a chunk above 0"};
   return Done{};
 }
 

@@ -48,8 +48,8 @@ struct Pipeline {
   bool operator==(const Pipeline&) const = default;
 };
 
-// Devices with equally many chunks, nothing negative or infinite; interleaved: a multiple of the devices in
-// microbatches.
+// Devices with equally many chunks, nothing negative or infinite, some pass that takes time and a sample at least;
+// interleaved: a multiple of the devices in microbatches.
 Status validate(const Pipeline& pipeline);
 
 enum class Activity : std::uint8_t { kForward, kBackward, kSendForward, kSendBackward, kReduce, kTied, kStep, kGather };

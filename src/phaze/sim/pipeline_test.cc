@@ -252,6 +252,19 @@ TEST(Pipeline, what_makes_no_sense_is_refused) {
   EXPECT_EQ(refusal([](Pipeline& p) { p.devices[1].chunks.pop_back(); }), "devices have different numbers of chunks");
   EXPECT_EQ(refusal([](Pipeline& p) { p.devices[1].chunks[0].forward = -1; }),
             "a time or size is negative or not finite");
+  for (const std::int64_t samples : {0, -5})
+    EXPECT_EQ(refusal([&](Pipeline& p) { p.samples = samples; }),
+              "there are no samples in a batch (set 'samples' to 1 or more)");
+  const auto idle = [](Pipeline& p) {
+    for (Device& device : p.devices)
+      for (Chunk& chunk : device.chunks) chunk.forward = chunk.backward = 0;
+  };
+  EXPECT_EQ(refusal(idle), "no pass takes any time (set 'forward' or 'backward' of a chunk above 0)");
+  EXPECT_EQ(refusal([&](Pipeline& p) {
+              idle(p);
+              p.devices[1].chunks[0].backward = 1e-9;
+            }),
+            "");
 }
 
 }  // namespace

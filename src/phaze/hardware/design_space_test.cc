@@ -189,6 +189,13 @@ TEST(SpaceFile, broken_files_are_refused_by_line) {
             "{powers_of_two: [2, 256]} or {equals: rows})");
   EXPECT_EQ(refuse("dimensions:\n  lanes: {equals: rows}\n  cols: [1]\n"),
             "line 2: 'lanes' equals 'rows', which is no dimension");
+  EXPECT_EQ(refuse("dimensions:\n  glb: [1MiB, 128MiB]\n  tensor_cores: {equals: glb}\n"),
+            "line 3: key 'tensor_cores': equals 'glb', and '134217728' is more than 1048576");
+  EXPECT_EQ(refuse("dimensions:\n  process: {equals: rows}\n  rows: [16, 128]\n"),
+            "line 2: key 'process': equals 'rows', and '128nm' is not between 2nm and 90nm");
+  EXPECT_EQ(refuse("dimensions:\n  rows: [16, 128]\n  lanes: {equals: rows}\n  core_buffer: {equals: glb}\n"
+                   "  glb: [1MiB]\n"),
+            "accepted");
   EXPECT_EQ(refuse("dimensions: {rows: [1]}\nlimits: {aera: 3mm2}\n"),
             "line 2: unknown key 'limits.aera' (did you mean 'area'?)");
   EXPECT_EQ(refuse("dimensions: {rows: [1]}\nlimits: {min_area_share: 2}\n"),

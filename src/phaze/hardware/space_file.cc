@@ -96,6 +96,15 @@ Status read_dimension(const YAML::Node& node, const Parameter& parameter, Design
   return Done{};
 }
 
+// Every value that a tie takes on keeps the rules of its parameter.
+Status check_tie(const Tie& tie, const Dimension& dimension) {
+  for (const double value : dimension.values)
+    if (const auto read = tie.parameter->parse(tie.parameter->format(value)); !read)
+      return Error{fmt::format("equals '{}', and {}", dimension.parameter->name, read.error().message), "",
+                   read.error().hint};
+  return Done{};
+}
+
 Status read_dimensions(const YAML::Node& node, DesignSpace& space) {
   if (!node.IsMap()) return Error{"key 'dimensions' needs parameters with their values", line_of(node)};
   for (const auto& entry : node) {
@@ -104,11 +113,13 @@ Status read_dimensions(const YAML::Node& node, DesignSpace& space) {
     if (auto status = read_dimension(entry.second, **parameter, space); !status) return status;
   }
   for (const Tie& tie : space.ties) {
-    const bool known =
-        std::ranges::any_of(space.dimensions, [&](const Dimension& d) { return d.parameter == tie.equals; });
-    if (!known)
+    const auto dimension = std::ranges::find(space.dimensions, tie.equals, &Dimension::parameter);
+    if (dimension == space.dimensions.end())
       return Error{fmt::format("'{}' equals '{}', which is no dimension", tie.parameter->name, tie.equals->name),
                    line_of(node)};
+    const std::string name(tie.parameter->name);
+    if (const auto status = check_tie(tie, *dimension); !status)
+      return within(line_of(node[name]) + ": key '" + name + "'", status.error());
   }
   return Done{};
 }

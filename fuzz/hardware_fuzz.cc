@@ -13,7 +13,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (const auto chip = parse_chip_file(text)) {
     const auto again = parse_chip_file(chip_file_text(*chip));
-    phaze::check(again && again->tensor_cores == chip->tensor_cores, "a written chip reads back");
+    phaze::check(again && again->tensor_cores == chip->tensor_cores && again->calibration == chip->calibration,
+                 "a written chip reads back");
   }
   if (const auto network = parse_network_file(text)) (void)spanned(*network, {.size = 64, .stride = 3});
   (void)parse_inline_network(text);

@@ -6,6 +6,7 @@
 
 #include "phaze/base/nearest.h"
 #include "phaze/base/quantity.h"
+#include "phaze/hardware/exact_text.h"
 
 namespace phaze::hardware {
 namespace {
@@ -68,10 +69,10 @@ std::string calibration_text(const Calibration& calibration) {
   std::string text = "calibration:\n";
   for (const Fraction& fraction : kFractions)
     if (calibration.*fraction.member != 1)
-      text += fmt::format("  {}: {:.3g}\n", fraction.key, calibration.*fraction.member);
-  if (calibration.start_seconds > 0) text += fmt::format("  start: {:.3g}us\n", calibration.start_seconds * 1e6);
-  if (calibration.dispatch_seconds > 0)
-    text += fmt::format("  dispatch: {:.3g}us\n", calibration.dispatch_seconds * 1e6);
+      text += fmt::format("  {}: {}\n", fraction.key, calibration.*fraction.member);
+  const auto microseconds = [](double seconds) { return exact_text(seconds, 1e-6, "us", "s"); };
+  if (calibration.start_seconds > 0) text += "  start: " + microseconds(calibration.start_seconds) + "\n";
+  if (calibration.dispatch_seconds > 0) text += "  dispatch: " + microseconds(calibration.dispatch_seconds) + "\n";
   if (calibration.tile_rows > 0) text += fmt::format("  tile: {}x{}\n", calibration.tile_rows, calibration.tile_cols);
   if (calibration.serial) text += "  serial: true\n";
   return text;

@@ -12,6 +12,7 @@
 #include "phaze/base/quantity.h"
 #include "phaze/base/text_file.h"
 #include "phaze/hardware/calibration_file.h"
+#include "phaze/hardware/exact_text.h"
 #include "phaze/hardware/least_buffers.h"
 #include "phaze/hardware/parameter.h"
 #include "phaze/hardware/yaml_reader.h"
@@ -47,7 +48,8 @@ Status read_published(const YAML::Node& node, PublishedFigures& published) {
     };
     double* target = nullptr;
     if (key == "peak") {
-      value = with_unit("TFLOP/s", 1e12);
+      const bool plain = text->ends_with("FLOP/s") && !text->ends_with("TFLOP/s");
+      value = plain ? with_unit("FLOP/s", 1) : with_unit("TFLOP/s", 1e12);
       target = &published.peak_flops;
     } else if (key == "tdp") {
       value = parse_watts(*text);
@@ -205,7 +207,8 @@ std::string chip_file_text(const Chip& chip) {
   const PublishedFigures& published = chip.published;
   if (published != PublishedFigures{}) {
     text += "published:\n";
-    if (published.peak_flops > 0) text += fmt::format("  peak: {}TFLOP/s\n", published.peak_flops / 1e12);
+    if (published.peak_flops > 0)
+      text += "  peak: " + exact_text(published.peak_flops, 1e12, "TFLOP/s", "FLOP/s") + "\n";
     if (published.tdp_watts > 0) text += fmt::format("  tdp: {}W\n", published.tdp_watts);
     if (published.die_mm2 > 0) text += fmt::format("  die: {}mm2\n", published.die_mm2);
   }

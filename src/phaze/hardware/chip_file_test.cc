@@ -2,7 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <random>
+#include <string>
 #include <vector>
+
+#include "phaze/hardware/least_buffers.h"
 
 namespace phaze::hardware {
 namespace {
@@ -28,6 +33,72 @@ TEST(ChipFile, sets_what_it_names) {
   EXPECT_EQ(chip->name, "mine");
   EXPECT_EQ(chip->tensor_cores.rows, 64);
   EXPECT_DOUBLE_EQ(chip->published.tdp_watts, 300);
+}
+
+// Values of all sizes and with all their digits.
+class RandomChips {
+ public:
+  explicit RandomChips(std::uint64_t seed) : random_(seed) {}
+
+  Chip chip() {
+    Chip chip;
+    chip.name = "chip " + std::to_string(whole(1000));
+    chip.tensor_cores = {whole(200), whole(256), whole(256)};
+    chip.vector_cores = {whole(200), whole(256)};
+    chip.global_buffer = Bytes(11 + whole(1 << 30));
+    chip.global_buffer_bytes_per_cycle = static_cast<double>(whole(1 << 20));
+    chip.hbm = Bytes(whole(1 << 30) * whole(1 << 10));
+    chip.hbm_bandwidth = real(1, 1e13);
+    chip.clock_hz = real(1e6, 1e10);
+    chip.process_nm = static_cast<double>(1 + whole(89));
+    Calibration& calibration = chip.calibration;
+    for (double* fraction : {&calibration.compute, &calibration.attention, &calibration.vector, &calibration.hbm})
+      *fraction = real(1e-6, 1);
+    calibration.start_seconds = real(1e-9, 1e-3);
+    calibration.dispatch_seconds = real(1e-9, 1e-3);
+    calibration.serial = whole(2) == 1;
+    if (whole(2) == 1) {
+      calibration.tile_rows = whole(256);
+      calibration.tile_cols = whole(256);
+      chip.core_buffer = least_buffers(chip).core + Bytes(whole(1 << 20));
+    }
+    chip.published.peak_flops = real(1e9, 1e18);
+    chip.published.tdp_watts = real(1, 2000);
+    chip.published.die_mm2 = real(1, 2000);
+    return chip;
+  }
+
+ private:
+  std::int64_t whole(std::int64_t most) { return std::uniform_int_distribution<std::int64_t>(1, most)(random_); }
+  // Half of them as people write them, with few digits.
+  double real(double low, double high) {
+    const double value = std::exp(std::uniform_real_distribution(std::log(low), std::log(high))(random_));
+    return whole(2) == 1 ? value : std::stod(std::to_string(whole(999)) + "e" + std::to_string(exponent(value) - 3));
+  }
+  static int exponent(double value) { return static_cast<int>(std::floor(std::log10(value))); }
+
+  std::mt19937_64 random_;
+};
+
+TEST(ChipFile, a_written_chip_reads_back_as_the_same_chip_to_the_last_bit) {
+  RandomChips random(9);
+  for (int round = 0; round < 2000; ++round) {
+    const Chip chip = random.chip();
+    const std::string text = chip_file_text(chip);
+    const auto again = parse_chip_file(text);
+    ASSERT_TRUE(again) << "round " << round << ": " << to_string(again.error()) << "\n" << text;
+    ASSERT_TRUE(*again == chip) << "round " << round << "\n" << text;
+  }
+}
+
+TEST(ChipFile, figures_are_written_with_no_more_digits_than_they_have) {
+  Chip chip;
+  chip.clock_hz = 1.83e9;
+  chip.hbm_bandwidth = 1555e9;
+  chip.calibration.start_seconds = 4.44 * 1e-6;
+  const std::string text = chip_file_text(chip);
+  for (const char* line : {"clock: 1.83GHz\n", "hbm_bandwidth: 1555GB/s\n", "  start: 4.44us\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << text;
 }
 
 TEST(Chips, broken_ones_are_refused_by_place) {

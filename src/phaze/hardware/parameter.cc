@@ -7,6 +7,7 @@
 
 #include "phaze/base/nearest.h"
 #include "phaze/base/quantity.h"
+#include "phaze/hardware/exact_text.h"
 
 namespace phaze::hardware {
 namespace {
@@ -36,8 +37,8 @@ Result<double> nanometres(std::string_view text) {
 }
 
 std::string plain(double value) { return fmt::format("{}", value); }
-std::string hertz_text(double value) { return fmt::format("{}GHz", value / 1e9); }
-std::string rate_text(double value) { return fmt::format("{}GB/s", value / 1e9); }
+std::string hertz_text(double value) { return exact_text(value, 1e9, "GHz", "Hz"); }
+std::string rate_text(double value) { return exact_text(value, 1e9, "GB/s", "B/s"); }
 std::string nanometre_text(double value) { return fmt::format("{:.0f}nm", value); }
 
 // The largest unit that leaves a whole number.

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "phaze/hardware/area.h"
-#include "phaze/hardware/cluster.h"
 
 namespace phaze::hardware {
 namespace {
@@ -61,15 +60,6 @@ constexpr double kWiringShare = 0.25;
 constexpr double kHbmSquareMicronsPerByte = 12e6 / 460e9;
 constexpr double kLinkSquareMicronsPerByte = 5e6 / 100e9;
 
-double link_bandwidth(const Chip& chip) {
-  const auto network = own_network(chip);
-  if (!network) return 0;  // a network that cannot be read is reported where it is used
-  double sum = 0;
-  for (const NetworkLevel& level : network->levels)
-    sum += level.bandwidth * 2 * static_cast<double>(std::max<std::size_t>(1, 2 * level.torus.size()));
-  return sum;
-}
-
 }  // namespace
 
 Area area_physical(const Chip& chip) {
@@ -92,7 +82,7 @@ Area area_physical(const Chip& chip) {
                                         chip.global_buffer_bytes_per_cycle * chip.clock_hz);
   area.wiring = kWiringShare * (area.tensor_cores + area.vector_cores + area.global_buffer);
   area.hbm = chip.hbm_bandwidth * kHbmSquareMicronsPerByte;
-  area.links = link_bandwidth(chip) * kLinkSquareMicronsPerByte;
+  area.links = chip.link_bandwidth * kLinkSquareMicronsPerByte;
   area.total = area.tensor_cores + area.vector_cores + area.global_buffer + area.wiring + area.hbm + area.links;
   return area;
 }

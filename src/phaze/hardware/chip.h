@@ -61,6 +61,8 @@ struct Chip {
   Bytes core_buffer{0};           // of one tensor core; 0: grows with its array
   double process_nm = 22;
   std::string network = "phaze-2024";  // the one it usually sits in: a preset, a file or a specification
+  // Bytes per second to and from other chips, all links of that network together; 0: not read yet.
+  double link_bandwidth = 8589934592;
   Calibration calibration;
   PublishedFigures published;
 

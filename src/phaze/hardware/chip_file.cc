@@ -14,6 +14,7 @@
 #include "phaze/hardware/calibration_file.h"
 #include "phaze/hardware/exact_text.h"
 #include "phaze/hardware/least_buffers.h"
+#include "phaze/hardware/network.h"
 #include "phaze/hardware/parameter.h"
 #include "phaze/hardware/yaml_reader.h"
 
@@ -157,6 +158,15 @@ std::string line_of_key(const YAML::Node& document, const std::string& key) {
   return line_of(point == std::string::npos ? outer : outer[key.substr(point + 1)]);
 }
 
+// With the bandwidth of the links of the network that the chip names.
+Result<Chip> with_links(Result<Chip> chip) {
+  if (!chip || chip->link_bandwidth > 0) return chip;
+  const auto network = load_network(chip->network);
+  if (!network) return within("key 'network'", network.error());
+  chip->link_bandwidth = network->link_bandwidth();
+  return chip;
+}
+
 }  // namespace
 
 Result<Chip> parse_chip_file(std::string_view text) {
@@ -187,6 +197,8 @@ Result<Chip> parse_chip_file(std::string_view text) {
     else if (auto status = set_parameter(chip, *key, *value); !status)
       return within(line_of(entry.second) + ": key '" + *key + "'", status.error());
   }
+  // Networks may be files, which only load_chip() reads.
+  if ((*document)["network"] && !(*document)["links"]) chip.link_bandwidth = 0;
   if (const auto status = check_buffers(chip); !status) {
     Error error = status.error();
     error.place = line_of_key(*document, error.place) + ": key '" + error.place + "'";
@@ -243,7 +255,7 @@ std::vector<std::string> chip_presets() {
 Result<Chip> load_chip(std::string_view chip) {
   const auto files = chip_files();
   if (const auto file = std::ranges::find(files, chip, &EmbeddedFile::name); file != files.end())
-    return parse_chip_file(file->text);
+    return with_links(parse_chip_file(file->text));
   if (chip.find('=') != std::string_view::npos && !is_yaml_name(chip)) {
     auto parsed = parse_inline_chip(chip);
     if (!parsed) return within("chip '" + std::string(chip) + "'", parsed.error());
@@ -255,7 +267,7 @@ Result<Chip> load_chip(std::string_view chip) {
   }
   const auto text = read_text_file(chip);
   if (!text) return text.error();
-  auto parsed = parse_chip_file(*text);
+  auto parsed = with_links(parse_chip_file(*text));
   if (!parsed) return within(std::string(chip), parsed.error());
   return parsed;
 }

@@ -16,7 +16,8 @@ Result<Chip> load_chip(std::string_view chip);
 
 std::vector<std::string> chip_presets();
 
-// The YAML text of a chip file; its schema is in docs/hardware.md.
+// The YAML text of a chip file; its schema is in docs/hardware.md. Reads no other file: the bandwidth of links is left
+// to load_chip() where the text names a network alone.
 Result<Chip> parse_chip_file(std::string_view text);
 
 // A chip as YAML text that reads back as the same chip.

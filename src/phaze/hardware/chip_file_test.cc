@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 #include <random>
 #include <string>
 #include <vector>
@@ -50,6 +51,7 @@ class RandomChips {
     chip.hbm = Bytes(whole(1 << 30) * whole(1 << 10));
     chip.hbm_bandwidth = real(1, 1e13);
     chip.clock_hz = real(1e6, 1e10);
+    chip.link_bandwidth = real(1, 1e13);
     chip.process_nm = static_cast<double>(1 + whole(89));
     Calibration& calibration = chip.calibration;
     for (double* fraction : {&calibration.compute, &calibration.attention, &calibration.vector, &calibration.hbm})
@@ -89,6 +91,19 @@ TEST(ChipFile, a_written_chip_reads_back_as_the_same_chip_to_the_last_bit) {
     ASSERT_TRUE(again) << "round " << round << ": " << to_string(again.error()) << "\n" << text;
     ASSERT_TRUE(*again == chip) << "round " << round << "\n" << text;
   }
+}
+
+TEST(ChipFile, links_are_those_of_the_network_unless_the_file_says_otherwise) {
+  const auto links = [](const std::string& text) {
+    const std::string path = testing::TempDir() + "links.yaml";
+    std::ofstream(path) << text;
+    const auto chip = load_chip(path);
+    return chip ? chip->link_bandwidth : -1;
+  };
+  EXPECT_DOUBLE_EQ(links("rows: 64\n"), Chip{}.link_bandwidth);
+  EXPECT_DOUBLE_EQ(links("network: 8x300GB/s,25GB/s\n"), 650e9);
+  EXPECT_DOUBLE_EQ(links("network: nowhere.yaml\nlinks: 100GB/s\n"), 100e9);
+  EXPECT_DOUBLE_EQ(links("network: nowhere.yaml\n"), -1);
 }
 
 TEST(ChipFile, figures_are_written_with_no_more_digits_than_they_have) {

@@ -15,6 +15,13 @@ std::int64_t Network::capacity() const {
   return devices;
 }
 
+double Network::link_bandwidth() const {
+  double sum = 0;
+  for (const NetworkLevel& level : levels)
+    sum += level.bandwidth * 2 * static_cast<double>(std::max<std::size_t>(1, 2 * level.torus.size()));
+  return sum;
+}
+
 std::vector<GroupLevel> spanned(const Network& network, const Group& group) {
   std::vector<GroupLevel> parts;
   std::int64_t left = group.size;      // blocks still to be joined

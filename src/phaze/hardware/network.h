@@ -33,6 +33,8 @@ struct Network {
 
   // How many devices it can join; 0: any number.
   std::int64_t capacity() const;
+  // Bytes per second that the links of one device carry, both ways and at all levels together.
+  double link_bandwidth() const;
   bool operator==(const Network&) const = default;
 };
 

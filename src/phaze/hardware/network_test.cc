@@ -24,7 +24,20 @@ TEST(Network, inline_levels_go_from_the_inside_out) {
 
 TEST(Network, every_preset_reads_and_every_chip_has_its_own) {
   for (const std::string& name : network_presets()) EXPECT_EQ(refused(load_network(name)), "accepted") << name;
-  for (const std::string& name : chip_presets()) EXPECT_EQ(refused(own_network(*load_chip(name))), "accepted") << name;
+  for (const std::string& name : chip_presets()) {
+    const Chip chip = *load_chip(name);
+    const auto network = own_network(chip);
+    EXPECT_EQ(refused(network), "accepted") << name;
+    EXPECT_DOUBLE_EQ(chip.link_bandwidth, network->link_bandwidth()) << name;
+  }
+  EXPECT_DOUBLE_EQ(Chip{}.link_bandwidth, own_network(Chip{})->link_bandwidth());
+}
+
+TEST(Network, links_are_counted_both_ways_and_to_every_neighbour_of_a_torus) {
+  EXPECT_DOUBLE_EQ(parse_inline_network("8x300GB/s,25GB/s")->link_bandwidth(), 2 * 325e9);
+  const auto torus = parse_network_file("levels:\n  - {torus: 4x4x4, bandwidth: 50GB/s, latency: 1us}\n");
+  ASSERT_TRUE(torus) << to_string(torus.error());
+  EXPECT_DOUBLE_EQ(torus->link_bandwidth(), 2 * 6 * 50e9);
 }
 
 TEST(Network, a_group_is_divided_over_the_levels_it_spans) {

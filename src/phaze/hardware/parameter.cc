@@ -57,7 +57,7 @@ std::string byte_text(double value) {
 
 std::int64_t whole(double value) { return static_cast<std::int64_t>(value); }
 
-constexpr std::array<Parameter, 12> kParameters = {{
+constexpr std::array<Parameter, 13> kParameters = {{
     {"tensor_cores", count, plain, [](const Chip& c) { return static_cast<double>(c.tensor_cores.count); },
      [](Chip& c, double v) { c.tensor_cores.count = whole(v); }},
     {"rows", count, plain, [](const Chip& c) { return static_cast<double>(c.tensor_cores.rows); },
@@ -78,6 +78,8 @@ constexpr std::array<Parameter, 12> kParameters = {{
      [](Chip& c, double v) { c.hbm = Bytes(whole(v)); }},
     {"hbm_bandwidth", parse_bytes_per_second, rate_text, [](const Chip& c) { return c.hbm_bandwidth; },
      [](Chip& c, double v) { c.hbm_bandwidth = v; }},
+    {"links", parse_bytes_per_second, rate_text, [](const Chip& c) { return c.link_bandwidth; },
+     [](Chip& c, double v) { c.link_bandwidth = v; }},
     {"clock", parse_hertz, hertz_text, [](const Chip& c) { return c.clock_hz; },
      [](Chip& c, double v) { c.clock_hz = v; }},
     {"process", nanometres, nanometre_text, [](const Chip& c) { return c.process_nm; },

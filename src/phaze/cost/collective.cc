@@ -72,10 +72,4 @@ CollectiveCost collective_cost(CollectiveKind kind, double bytes, std::span<cons
   return hierarchical <= whole.seconds ? CollectiveCost{hierarchical, "hierarchical"} : whole;
 }
 
-double transfer_seconds(double bytes, const hardware::Network& network, std::int64_t stride) {
-  const auto levels = hardware::spanned(network, {.size = 2, .stride = stride});
-  if (levels.empty()) return 0;
-  return bytes / levels.back().bandwidth + levels.back().latency;
-}
-
 }  // namespace phaze::cost

@@ -27,7 +27,4 @@ struct CollectiveCost {
 CollectiveCost collective_cost(workload::CollectiveKind kind, double bytes,
                                std::span<const hardware::GroupLevel> levels);
 
-// One message of so many bytes to the device `stride` numbers away.
-double transfer_seconds(double bytes, const hardware::Network& network, std::int64_t stride);
-
 }  // namespace phaze::cost

@@ -6,15 +6,6 @@
 
 namespace phaze::cost {
 
-double state_bytes_per_parameter(Optimizer optimizer) {
-  switch (optimizer) {
-    case Optimizer::kSgd: return 4;
-    case Optimizer::kAdam: return 6;
-    case Optimizer::kAdamMixed: return 18;  // 2 parameter, 4 gradient, 4 master, 4 + 4 moments
-  }
-  return 0;
-}
-
 double step_bytes_per_parameter(Optimizer optimizer) {
   switch (optimizer) {
     case Optimizer::kSgd: return 2 + 2 + 2;

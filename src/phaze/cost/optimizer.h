@@ -14,9 +14,6 @@ enum class Optimizer : std::uint8_t {
   kAdamMixed,  // 32-bit parameters and two 32-bit moments beside the 16-bit parameters, 32-bit gradients
 };
 
-// Bytes of states kept per parameter, parameters and gradients included.
-double state_bytes_per_parameter(Optimizer optimizer);
-
 // Bytes that one step moves per parameter.
 double step_bytes_per_parameter(Optimizer optimizer);
 

@@ -133,17 +133,6 @@ std::int64_t DesignSpace::points() const {
   return product;
 }
 
-Chip DesignSpace::chip(std::int64_t point) const {
-  check(point >= 0 && point < points(), "a point of the space");
-  Chip made = base;
-  for (std::size_t d = dimensions.size(); d-- > 0;) {
-    const auto radix = static_cast<std::int64_t>(dimensions[d].values.size());
-    apply(*this, made, d, static_cast<std::size_t>(point % radix));
-    point /= radix;
-  }
-  return made;
-}
-
 void DesignSpace::set(Chip& chip, const Dimension& dimension, double value) const {
   dimension.parameter->set(chip, value);
   for (const Tie& tie : ties)

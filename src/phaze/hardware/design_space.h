@@ -2,8 +2,8 @@
 //
 // A space is a base chip, dimensions (each a parameter with its values, nested in order, the first outermost), ties (a
 // parameter that always equals a dimension) and limits. Points whose buffers hold no product are no chips and never
-// kept. It is never held as a list: points are numbered, chips are made from their numbers, and counting uses that area
-// and power grow with every parameter, so that the innermost dimension is searched, not walked.
+// kept. It is never held as a list: chips are made one after another, and counting uses that area and power grow with
+// every parameter, so that the innermost dimension is searched, not walked.
 //
 //   DesignSpace space = phaze_space();              // 75,712 points
 //   space.count_kept();                             // 29,360
@@ -52,7 +52,6 @@ class DesignSpace {
   Limits limits;
 
   std::int64_t points() const;  // before limits; saturates
-  Chip chip(std::int64_t point) const;
   bool keeps(const Chip& chip) const;
   // Moves a chip along a dimension, and whatever is tied to it.
   void set(Chip& chip, const Dimension& dimension, double value) const;

@@ -16,14 +16,16 @@
 namespace phaze::hardware {
 namespace {
 
-std::int64_t walk(const DesignSpace& space) {
-  std::int64_t kept = 0;
-  space.for_each_kept([&](const Chip&) {
-    ++kept;
+std::vector<Chip> kept(const DesignSpace& space) {
+  std::vector<Chip> chips;
+  space.for_each_kept([&](const Chip& chip) {
+    chips.push_back(chip);
     return true;
   });
-  return kept;
+  return chips;
 }
+
+std::int64_t walk(const DesignSpace& space) { return static_cast<std::int64_t>(kept(space).size()); }
 
 TEST(PhazeSpace, has_the_published_chips) {
   const DesignSpace space = phaze_space();
@@ -38,11 +40,7 @@ TEST(PhazeSpace, every_published_area_is_reproduced_to_the_last_bit_and_in_order
       std::filesystem::path(given != nullptr ? given : PHAZE_SOURCE_DIR "/../shared/reference") / "area";
   if (!std::filesystem::exists(folder))
     GTEST_SKIP() << "no reference areas at " << folder << "; set PHAZE_REFERENCE to the folder that holds them";
-  std::vector<Chip> chips;
-  phaze_space().for_each_kept([&](const Chip& chip) {
-    chips.push_back(chip);
-    return true;
-  });
+  const std::vector<Chip> chips = kept(phaze_space());
   std::ifstream file(folder / "chips_sample.csv");
   std::string line;
   std::getline(file, line);
@@ -65,17 +63,26 @@ TEST(PhazeSpace, every_published_area_is_reproduced_to_the_last_bit_and_in_order
   EXPECT_EQ(row, 1468U);
 }
 
-TEST(DesignSpace, points_are_numbered_in_the_order_of_enumeration) {
+// A point by its number, whose digits are the places of its values: the last dimension has the lowest digit.
+Chip chip_at(const DesignSpace& space, std::int64_t point) {
+  Chip chip = space.base;
+  for (auto dimension = space.dimensions.rbegin(); dimension != space.dimensions.rend(); ++dimension) {
+    const auto radix = static_cast<std::int64_t>(dimension->values.size());
+    const double value = dimension->values[static_cast<std::size_t>(point % radix)];
+    dimension->parameter->set(chip, value);
+    for (const Tie& tie : space.ties)
+      if (tie.equals == dimension->parameter) tie.parameter->set(chip, value);
+    point /= radix;
+  }
+  return chip;
+}
+
+TEST(DesignSpace, points_are_walked_in_the_order_of_their_numbers) {
   const DesignSpace space = phaze_space();
   std::vector<Chip> by_number;
   for (std::int64_t i = 0; i < space.points(); ++i)
-    if (const Chip chip = space.chip(i); space.keeps(chip)) by_number.push_back(chip);
-  std::vector<Chip> by_walking;
-  space.for_each_kept([&](const Chip& chip) {
-    by_walking.push_back(chip);
-    return true;
-  });
-  EXPECT_EQ(by_number, by_walking);
+    if (const Chip chip = chip_at(space, i); space.keeps(chip)) by_number.push_back(chip);
+  EXPECT_EQ(by_number, kept(space));
 }
 
 // Counting by bisection agrees with looking at every point, whatever the limits.
@@ -126,10 +133,7 @@ TEST(DesignSpace, counts_and_walks_only_chips_whose_buffers_hold_products) {
     if (random() % 4 == 0) space.ties = {{*find_parameter("core_buffer"), *find_parameter("glb")}};
     if (random() % 4 == 0) space.limits.max_area_um2 = 1e4 * static_cast<double>(1 + random() % 400);
     std::shuffle(space.dimensions.begin(), space.dimensions.end(), random);
-    space.for_each_kept([&](const Chip& chip) {
-      EXPECT_TRUE(holds_products(chip)) << "round " << round;
-      return true;
-    });
+    for (const Chip& chip : kept(space)) EXPECT_TRUE(holds_products(chip)) << "round " << round;
     EXPECT_EQ(space.count_kept(), walk(space)) << "round " << round;
     left_out += space.points() - walk(space);
   }
@@ -153,8 +157,12 @@ limits:
   ASSERT_TRUE(space) << to_string(space.error());
   EXPECT_EQ(space->points(), 3 * 5 * 4 * 2);
   EXPECT_EQ(space->count_kept(), walk(*space));
-  EXPECT_EQ(space->chip(0).vector_cores.lanes, 16);
-  EXPECT_EQ(space->chip(space->points() - 1).hbm, Bytes(std::int64_t{64} << 30));
+  DesignSpace unlimited = *space;
+  unlimited.limits = {};
+  const std::vector<Chip> chips = kept(unlimited);
+  ASSERT_EQ(static_cast<std::int64_t>(chips.size()), space->points());
+  EXPECT_EQ(chips.front().vector_cores.lanes, 16);
+  EXPECT_EQ(chips.back().hbm, Bytes(std::int64_t{64} << 30));
   EXPECT_DOUBLE_EQ(*space->limits.max_area_um2, area_phaze22(Chip{}).total);
 }
 

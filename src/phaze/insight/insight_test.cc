@@ -62,7 +62,7 @@ TEST(Neighbours, a_chip_whose_buffers_hold_no_product_is_outside_the_space_and_h
   space.dimensions = {{*hardware::find_parameter("core_buffer"), {16 << 10, 256 << 10}}};
   hardware::Chip chip;
   chip.core_buffer = Bytes(256 << 10);
-  const auto found = neighbours(space, problem, chip, {0}, evaluator, silent);
+  const auto found = neighbours(space, problem, chip, evaluator.score(chip, {0}), {0}, evaluator, silent);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_FALSE(found[0].allowed);
   EXPECT_EQ(found[0].limit, "buffers too small");

@@ -202,6 +202,7 @@ std::string schedule_json(const ScheduleView& view) {
                    {{"blocks", statistics.blocks},
                     {"largest_block", statistics.largest_block},
                     {"closed_by_lists", statistics.closed_by_lists},
+                    {"closed_by_phases", statistics.closed_by_phases},
                     {"closed_by_antichains", statistics.closed_by_antichains},
                     {"closed_by_search", statistics.closed_by_search},
                     {"pivots", statistics.pivots},

@@ -69,6 +69,7 @@ Statistics& Statistics::operator+=(const Statistics& other) {
   blocks += other.blocks;
   largest_block = std::max(largest_block, other.largest_block);
   closed_by_lists += other.closed_by_lists;
+  closed_by_phases += other.closed_by_phases;
   closed_by_antichains += other.closed_by_antichains;
   closed_by_search += other.closed_by_search;
   pivots += other.pivots;
@@ -212,6 +213,7 @@ void BlockSolver::close_gap(Engine<Words>& engine, const Block& block, Ticks goa
                             Statistics& statistics) {
   reverse(block, reversed_);
   lists_.improve(block, reversed_, result.schedule);
+  if (settle_by_phases(engine, block, goal, stop, result, statistics)) return;
   if (goal >= result.schedule.makespan) {
     if (block.size >= kSmall && has_many_modes(block) && !closed(result)) {
       // A quarter of the budget: without a good schedule the search that follows finds no end.
@@ -228,6 +230,35 @@ void BlockSolver::close_gap(Engine<Words>& engine, const Block& block, Ticks goa
   result.schedule = known_;
   if (result.optimal) result.lower_bound = whole_ticks(static_cast<double>(goal) * (1 - kTimeTolerance));
   result.optimal = false;
+}
+
+// Solves the block as if only exclusive modes kept operators apart. True if that is the answer: the sequence found
+// keeps within the capacities, as it is or moved a little, or there is none that is short enough.
+template <std::size_t Words>
+bool BlockSolver::settle_by_phases(Engine<Words>& engine, const Block& block, Ticks goal, Stop& stop,
+                                   BlockResult& result, Statistics& statistics) {
+  const bool may_be_exclusive = std::ranges::any_of(block.modes, &BlockMode::exclusive);
+  if (block.size < kSmall || has_many_modes(block) || !may_be_exclusive || closed(result)) return false;
+  const Ticks limit = std::min(goal, result.schedule.makespan);
+  // Half of the budget: where it does not suffice, a search may still find something.
+  Stop part = stop.part(stop.work_left() / 2);
+  const Ticks bound = engine.phases.bound(block, limit, part, found_);
+  stop.spend(part.spent() - stop.spent());
+  result.lower_bound = std::max(result.lower_bound, bound);
+  if (bound > 0 && bound < limit) {
+    order_.resize(block.size);
+    modes_.resize(block.size);
+    for (std::uint32_t i = 0; i < block.size; ++i) {
+      order_[i] = i;
+      modes_[i] = found_.ops[i].mode;
+    }
+    std::ranges::stable_sort(order_, {}, [&](std::uint32_t i) { return found_.ops[i].start; });
+    lists_.serial_scheme(block, order_, modes_, found_);
+    if (found_.makespan < result.schedule.makespan) result.schedule = found_;
+  }
+  result.optimal = closed(result);
+  if (result.optimal) ++statistics.closed_by_phases;
+  return result.optimal || result.lower_bound >= goal;
 }
 
 // Begins with the schedule at hand and ends with none that is shorter, or a bound on how much shorter one could be.

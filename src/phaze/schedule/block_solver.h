@@ -1,4 +1,5 @@
-// Solves one block: bounds, heuristics, the antichain bound, and the search, each only if those before it leave a gap.
+// Solves one block: bounds, heuristics, phases, the antichain bound, and the search, each only if those before it leave
+// a gap.
 #pragma once
 
 #include <limits>
@@ -14,6 +15,7 @@
 #include "phaze/schedule/heuristics.h"
 #include "phaze/schedule/large.h"
 #include "phaze/schedule/local_search.h"
+#include "phaze/schedule/phases.h"
 #include "phaze/schedule/relax.h"
 
 namespace phaze::schedule {
@@ -23,6 +25,7 @@ struct Statistics {
   std::uint64_t blocks = 0;           // of two operators or more
   std::uint64_t largest_block = 0;    // operators
   std::uint64_t closed_by_lists = 0;  // blocks whose list schedule met the simple bounds
+  std::uint64_t closed_by_phases = 0;
   std::uint64_t closed_by_antichains = 0;
   std::uint64_t closed_by_search = 0;
   std::uint64_t pivots = 0;  // of the antichain LP
@@ -50,6 +53,7 @@ class BlockSolver {
  private:
   template <std::size_t Words>
   struct Engine {
+    Phases<Words> phases;
     AntichainBound<Words> antichains;
     LayeredSearch<Words> search;
   };
@@ -66,6 +70,9 @@ class BlockSolver {
   void close_gap(Engine<Words>& engine, const Block& block, Ticks goal, Stop& stop, BlockResult& result,
                  Statistics& statistics);
   template <std::size_t Words>
+  bool settle_by_phases(Engine<Words>& engine, const Block& block, Ticks goal, Stop& stop, BlockResult& result,
+                        Statistics& statistics);
+  template <std::size_t Words>
   void find_shorter(Engine<Words>& engine, const Block& block, Stop& stop, BlockResult& result, Statistics& statistics);
   template <std::size_t Words>
   bool search(Engine<Words>& engine, const Block& block, std::size_t from, std::size_t widest, Stop& stop,
@@ -81,6 +88,7 @@ class BlockSolver {
   Relaxed relaxed_;
   bool better_backwards_ = false;
   BlockSchedule found_, known_;
+  std::vector<std::uint32_t> order_, modes_;
   Large large_;
   std::unique_ptr<BlockSolver> for_large_;
   std::vector<std::uint8_t> keep_;

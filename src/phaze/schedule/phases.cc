@@ -1,0 +1,163 @@
+#include "phaze/schedule/phases.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace phaze::schedule {
+namespace {
+
+constexpr Ticks kNever = std::numeric_limits<Ticks>::max();
+constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+}  // namespace
+
+template <std::size_t Words>
+void Phases<Words>::prepare(const Block& block) {
+  block_ = &block;
+  const std::size_t n = block.size;
+  all_ = last_ = {};
+  before_.resize(n);
+  shareable_.assign(n, kNone);
+  exclusive_.assign(n, kNone);
+  longest_first_.resize(n);
+  for (std::uint32_t i = 0; i < n; ++i) {
+    all_.insert(i);
+    before_[i] = block.set_of<Words>(block.before_row(i));
+    if (block.set_of<Words>(block.after_row(i)).empty()) last_.insert(i);
+    longest_first_[i] = i;
+    // Modes stand by rising duration: the first of a kind is the fastest.
+    for (std::uint32_t m = block.mode_offsets[i + 1]; m-- > block.mode_offsets[i];)
+      (block.modes[m].exclusive ? exclusive_ : shareable_)[i] = m;
+  }
+  std::ranges::stable_sort(longest_first_, [&](std::uint32_t a, std::uint32_t b) {
+    return block.fastest[a] + block.tails[a] > block.fastest[b] + block.tails[b];
+  });
+  work_ = least_work(block);
+  finishes_.assign(n, 0);
+  states_.clear();
+  index_.clear();
+  by_size_.resize(std::max(by_size_.size(), n + 1));
+  for (std::vector<std::uint32_t>& states : by_size_) states.clear();
+}
+
+template <std::size_t Words>
+Ticks Phases<Words>::least_rest(const OpSet<Words>& done) const {
+  const std::size_t resources = block_->resources;
+  Ticks rest = 0;
+  for (const std::uint32_t i : longest_first_)
+    if (!done.contains(i)) {
+      rest = block_->fastest[i] + block_->tails[i];
+      break;
+    }
+  for (std::size_t k = 0; k < resources; ++k) {
+    Ticks work = 0;
+    (all_ - done).for_each([&](std::size_t i) { work += work_[i * resources + k]; });
+    rest = std::max(rest, work);
+  }
+  return rest;
+}
+
+template <std::size_t Words>
+void Phases<Words>::offer(const OpSet<Words>& done, Ticks time, Step step, std::uint32_t parent) {
+  if (time >= limit_) return;
+  const auto [at, is_new] = index_.try_emplace(done, static_cast<std::uint32_t>(states_.size()));
+  if (!is_new) {
+    State& known = states_[at->second];
+    if (time < known.time) known = {.done = done, .time = time, .step = step, .parent = parent};
+  } else {
+    std::size_t size = 0;
+    for (const std::uint64_t word : done.words) size += static_cast<std::size_t>(std::popcount(word));
+    by_size_[size].push_back(at->second);
+    states_.push_back({.done = done, .time = time, .step = step, .parent = parent});
+  }
+  if (done == all_) limit_ = time;
+}
+
+template <std::size_t Words>
+void Phases<Words>::set_finishes(const OpSet<Words>& done) {
+  (all_ - done).for_each([&](std::size_t i) {
+    Ticks start = shareable_[i] == kNone ? kNever : 0;
+    (before_[i] - done).for_each([&](std::size_t earlier) { start = std::max(start, finishes_[earlier]); });
+    finishes_[i] = start == kNever ? kNever : start + block_->modes[shareable_[i]].duration;
+  });
+}
+
+template <std::size_t Words>
+void Phases<Words>::expand(std::uint32_t index) {
+  const State state = states_[index];
+  if (state.time + least_rest(state.done) >= limit_) return;
+  const auto exclusive = [&](std::size_t i) { return block_->modes[exclusive_[i]].duration; };
+  const OpSet<Words> left = all_ - state.done;
+  bool may_end = left.subset_of(last_);
+  Ticks end = state.time;
+  left.for_each([&](std::size_t i) {
+    if (exclusive_[i] == kNone) {
+      may_end = false;
+    } else if (last_.contains(i)) {
+      end += exclusive(i);
+    } else if (before_[i].subset_of(state.done)) {
+      OpSet<Words> done = state.done;
+      done.insert(i);
+      offer(done, state.time + exclusive(i), Step::kExclusive, index);
+    }
+  });
+  if (may_end) offer(all_, end, Step::kExclusive, index);
+  // A phase after a phase is one phase.
+  if (state.step == Step::kPhase) return;
+  set_finishes(state.done);
+  by_finish_.clear();
+  left.for_each([&](std::size_t i) {
+    if (finishes_[i] < limit_ - state.time) by_finish_.push_back(static_cast<std::uint32_t>(i));
+  });
+  std::ranges::stable_sort(by_finish_, {}, [&](std::uint32_t i) { return finishes_[i]; });
+  OpSet<Words> done = state.done;
+  for (std::size_t at = 0; at < by_finish_.size(); ++at) {
+    const Ticks length = finishes_[by_finish_[at]];
+    done.insert(by_finish_[at]);
+    if (at + 1 == by_finish_.size() || finishes_[by_finish_[at + 1]] > length)
+      offer(done, state.time + length, Step::kPhase, index);
+  }
+}
+
+template <std::size_t Words>
+Ticks Phases<Words>::bound(const Block& block, Ticks limit, Stop& stop, BlockSchedule& sequence) {
+  prepare(block);
+  limit_ = limit;
+  // The first state is like one after an exclusive operator: a phase may follow.
+  offer({}, 0, Step::kExclusive, 0);
+  // A step adds operators, so that the time of a set is final once all smaller ones are done with.
+  for (std::size_t size = 0; size < block.size; ++size)
+    for (std::size_t at = 0; at < by_size_[size].size(); ++at) {
+      if (!stop.spend()) return 0;
+      expand(by_size_[size][at]);
+    }
+  if (limit_ < limit) write(index_.at(all_), sequence);
+  return limit_;
+}
+
+template <std::size_t Words>
+void Phases<Words>::write(std::uint32_t last, BlockSchedule& sequence) {
+  sequence.ops.assign(block_->size, {});
+  sequence.makespan = states_[last].time;
+  for (std::uint32_t at = last; !states_[at].done.empty(); at = states_[at].parent) {
+    const State& state = states_[at];
+    const State& parent = states_[state.parent];
+    if (state.step == Step::kPhase) set_finishes(parent.done);
+    Ticks now = parent.time;
+    (state.done - parent.done).for_each([&](std::size_t i) {
+      if (state.step == Step::kPhase) {
+        sequence.ops[i] = {.mode = shareable_[i],
+                           .start = parent.time + finishes_[i] - block_->modes[shareable_[i]].duration};
+      } else {
+        sequence.ops[i] = {.mode = exclusive_[i], .start = now};
+        now += block_->modes[exclusive_[i]].duration;
+      }
+    });
+  }
+}
+
+template class Phases<1>;
+template class Phases<2>;
+template class Phases<4>;
+
+}  // namespace phaze::schedule

@@ -127,9 +127,9 @@ Ticks Phases<Words>::bound(const Block& block, Ticks limit, Stop& stop, BlockSch
   offer({}, 0, Step::kExclusive, 0);
   // A step adds operators, so that the time of a set is final once all smaller ones are done with.
   for (std::size_t size = 0; size < block.size; ++size)
-    for (std::size_t at = 0; at < by_size_[size].size(); ++at) {
+    for (const std::uint32_t state : by_size_[size]) {
       if (!stop.spend()) return 0;
-      expand(by_size_[size][at]);
+      expand(state);
     }
   if (limit_ < limit) write(index_.at(all_), sequence);
   return limit_;

@@ -19,6 +19,8 @@ constexpr std::uint64_t kLeastToCoarsen = 100'000;
 // smaller.
 constexpr double kLittle = 1e-4, kHardlyAnything = 1e-6;
 constexpr std::uint64_t kPartForLittle = 16, kPartForHardlyAnything = 256;
+// Layers need some hundred, rarely a few thousand; wide blocks of a hundred operators have no end of them.
+constexpr std::uint64_t kMostPhases = 8192;
 // With more modes than this per operator, the sets that may run side by side are so many that the antichain LP costs
 // more than narrow searches do and often ends below what they prove. It then comes after them.
 constexpr std::size_t kManyModes = 2;
@@ -240,8 +242,8 @@ bool BlockSolver::settle_by_phases(Engine<Words>& engine, const Block& block, Ti
   const bool may_be_exclusive = std::ranges::any_of(block.modes, &BlockMode::exclusive);
   if (block.size < kSmall || has_many_modes(block) || !may_be_exclusive || closed(result)) return false;
   const Ticks limit = std::min(goal, result.schedule.makespan);
-  // Half of the budget: where it does not suffice, a search may still find something.
-  Stop part = stop.part(stop.work_left() / 2);
+  // Half of the budget at most: where it does not suffice, a search may still find something.
+  Stop part = stop.part(std::min(stop.work_left() / 2, kMostPhases));
   const Ticks bound = engine.phases.bound(block, limit, part, found_);
   stop.spend(part.spent() - stop.spent());
   result.lower_bound = std::max(result.lower_bound, bound);

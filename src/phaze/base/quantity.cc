@@ -48,7 +48,13 @@ Result<double> parse(std::string_view text, std::span<const Unit> units, std::st
   if (!parts) return parts.error();
   std::string known;
   for (const Unit& unit : units) {
-    if (unit.name == parts->unit) return parts->number * unit.factor;
+    if (unit.name == parts->unit) {
+      const double value = parts->number * unit.factor;
+      if (std::isfinite(value) && value > 0) return value;
+      return Error{
+          "'" + std::string(text) + "' is beyond what a computer can tell from " + (value > 0 ? "infinity" : "0"), "",
+          "write it like " + std::string(example)};
+    }
     known += (known.empty() ? "" : ", ") + std::string(unit.name);
   }
   const std::string what =

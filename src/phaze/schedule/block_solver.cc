@@ -19,8 +19,6 @@ constexpr std::uint64_t kLeastToCoarsen = 100'000;
 // smaller.
 constexpr double kLittle = 1e-4, kHardlyAnything = 1e-6;
 constexpr std::uint64_t kPartForLittle = 16, kPartForHardlyAnything = 256;
-// Layers need some hundred, rarely a few thousand; wide blocks of a hundred operators have no end of them.
-constexpr std::uint64_t kMostPhases = 8192;
 // With more modes than this per operator, the sets that may run side by side are so many that the antichain LP costs
 // more than narrow searches do and often ends below what they prove. It then comes after them.
 constexpr std::size_t kManyModes = 2;
@@ -33,6 +31,13 @@ constexpr std::size_t kLastToFind = 4096;
 constexpr std::size_t kWidenForProof = 16;
 // A layer of so many states takes a few hundred megabytes.
 constexpr std::size_t kWidest = std::size_t{1} << 20U;
+
+// Layers need some hundred sets, rarely a few thousand; wide blocks have no end of them, and the larger the block, the
+// longer one takes and the less likely it is to end. A tenth of a second or two is the most.
+std::uint64_t most_sets(const Block& block) {
+  constexpr std::uint64_t kSetsTimesCube = 4'000'000'000;
+  return kSetsTimesCube / (block.size * block.size * block.size);
+}
 
 bool has_many_modes(const Block& block) { return block.modes.size() > kManyModes * block.size; }
 
@@ -243,7 +248,7 @@ bool BlockSolver::settle_by_phases(Engine<Words>& engine, const Block& block, Ti
   if (block.size < kSmall || has_many_modes(block) || !may_be_exclusive || closed(result)) return false;
   const Ticks limit = std::min(goal, result.schedule.makespan);
   // Half of the budget at most: where it does not suffice, a search may still find something.
-  Stop part = stop.part(std::min(stop.work_left() / 2, kMostPhases));
+  Stop part = stop.part(std::min(stop.work_left() / 2, most_sets(block)));
   const Ticks bound = engine.phases.bound(block, limit, part, found_);
   stop.spend(part.spent() - stop.spent());
   result.lower_bound = std::max(result.lower_bound, bound);

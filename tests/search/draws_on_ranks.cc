@@ -6,7 +6,7 @@
 
 #include "phaze/search/chip_work.h"
 #include "phaze/search/mpi_world.h"
-#include "phaze/search/random_problem.h"
+#include "phaze/search/testing/random_problem.h"
 
 namespace phaze::search {
 namespace {

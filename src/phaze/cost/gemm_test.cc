@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "phaze/base/testing/thin_tests.h"
 #include "phaze/hardware/least_buffers.h"
 
 namespace phaze::cost {
@@ -224,11 +225,7 @@ class RandomGemms {
   std::mt19937 random_;
 };
 
-#if defined(PHAZE_THIN_TESTS)
-constexpr int kBruteForceRounds = 40;
-#else
-constexpr int kBruteForceRounds = 300;
-#endif
+constexpr int kBruteForceRounds = kThinTests ? 40 : 300;
 
 TEST(Gemm, equals_brute_force_over_all_mappings_in_latency_and_energy) {
   RandomGemms random(7);

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "phaze/base/testing/thin_tests.h"
 #include "phaze/schedule/evaluate.h"
 #include "phaze/schedule/solve.h"
 #include "phaze/schedule/testing/brute_force.h"
@@ -8,11 +9,7 @@
 namespace phaze::schedule {
 namespace {
 
-#ifdef PHAZE_THIN_TESTS
-constexpr std::uint64_t kInstances = 30;
-#else
-constexpr std::uint64_t kInstances = 300;
-#endif
+constexpr std::uint64_t kInstances = kThinTests ? 30 : 300;
 
 // Below the optimum a goal is all that is proven; above it, it is in nobody's way.
 void expect_goals_to_hold(const Instance& instance, Solver& solver, const std::string& which) {

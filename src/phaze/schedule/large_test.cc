@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "phaze/base/testing/thin_tests.h"
 #include "phaze/schedule/decompose.h"
 #include "phaze/schedule/evaluate.h"
 #include "phaze/schedule/solve.h"
@@ -11,11 +12,7 @@
 namespace phaze::schedule {
 namespace {
 
-#ifdef PHAZE_THIN_TESTS
-constexpr std::uint64_t kInstances = 30;
-#else
-constexpr std::uint64_t kInstances = 200;
-#endif
+constexpr std::uint64_t kInstances = kThinTests ? 30 : 200;
 
 TEST(Large, the_order_of_those_kept_is_the_one_through_those_that_go) {
   Instance instance;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "phaze/base/testing/thin_tests.h"
 #include "phaze/schedule/decompose.h"
 #include "phaze/schedule/evaluate.h"
 #include "phaze/schedule/heuristics.h"
@@ -16,11 +17,7 @@ namespace {
 
 using testing::Model;
 
-#ifdef PHAZE_THIN_TESTS
-constexpr std::uint64_t kInstances = 100;
-#else
-constexpr std::uint64_t kInstances = 2000;
-#endif
+constexpr std::uint64_t kInstances = kThinTests ? 100 : 2000;
 constexpr std::size_t kMostOperators = 7;
 
 // The sum of the bounds on its blocks, looked for below what takes each block alone, operator by operator; and the

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <thread>
 
+#include "phaze/base/testing/thin_tests.h"
 #include "phaze/schedule/block_memo.h"
 #include "phaze/schedule/decompose.h"
 #include "phaze/schedule/evaluate.h"
@@ -18,11 +19,7 @@
 namespace phaze::schedule {
 namespace {
 
-#ifdef PHAZE_THIN_TESTS
-constexpr std::uint64_t kInstances = 40;
-#else
-constexpr std::uint64_t kInstances = 200;
-#endif
+constexpr std::uint64_t kInstances = kThinTests ? 40 : 200;
 
 TEST(Relax, leaves_out_what_is_least_in_demand_unless_something_needs_nothing_else) {
   Instance instance;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "phaze/base/testing/thin_tests.h"
 #include "phaze/schedule/evaluate.h"
 #include "phaze/schedule/testing/brute_force.h"
 #include "phaze/schedule/testing/random_instance.h"
@@ -18,12 +19,7 @@ using testing::Model;
 
 constexpr std::array kModels = {Model::kPhaze, Model::kMoldable, Model::kAnything};
 
-// Sanitizers make everything many times slower; they look at fewer instances of each kind.
-#if defined(PHAZE_THIN_TESTS)
-constexpr std::uint64_t kThinning = 31;
-#else
-constexpr std::uint64_t kThinning = 1;
-#endif
+constexpr std::uint64_t kThinning = kThinTests ? 31 : 1;
 
 Solution exact(const Instance& instance) {
   Stop stop;

@@ -13,19 +13,15 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "phaze/base/testing/thin_tests.h"
 #include "phaze/hardware/power.h"
-#include "phaze/search/random_problem.h"
+#include "phaze/search/testing/random_problem.h"
 
 namespace phaze::search {
 namespace {
 
-#ifdef PHAZE_THIN_TESTS
-constexpr std::uint32_t kDraws = 6;
-constexpr std::size_t kChips = 12, kPool = 20;
-#else
-constexpr std::uint32_t kDraws = 100;
-constexpr std::size_t kChips = 300, kPool = 600;
-#endif
+constexpr std::uint32_t kDraws = kThinTests ? 6 : 100;
+constexpr std::size_t kChips = kThinTests ? 12 : 300, kPool = kThinTests ? 20 : 600;
 
 // scripts/check-search asks for other sizes.
 std::size_t asked(const char* variable, std::size_t usual) {

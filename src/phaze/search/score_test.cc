@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "phaze/search/random_problem.h"
+#include "phaze/search/testing/random_problem.h"
 
 namespace phaze::search {
 namespace {

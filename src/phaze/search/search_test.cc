@@ -8,21 +8,16 @@
 #include <filesystem>
 #include <thread>
 
+#include "phaze/base/testing/thin_tests.h"
 #include "phaze/search/ledger.h"
-#include "phaze/search/random_problem.h"
+#include "phaze/search/testing/random_problem.h"
 
 namespace phaze::search {
 namespace {
 
-#ifdef PHAZE_THIN_TESTS
-constexpr std::uint32_t kDrawsWithEffort = 3;
-constexpr std::uint32_t kDrawsThatGoFar = 3;
-constexpr std::uint32_t kMostEffort = 1;
-#else
-constexpr std::uint32_t kDrawsWithEffort = 16;
-constexpr std::uint32_t kDrawsThatGoFar = 12;
-constexpr std::uint32_t kMostEffort = 2;
-#endif
+constexpr std::uint32_t kDrawsWithEffort = kThinTests ? 3 : 16;
+constexpr std::uint32_t kDrawsThatGoFar = kThinTests ? 3 : 12;
+constexpr std::uint32_t kMostEffort = kThinTests ? 1 : 2;
 
 // With no more effort for some chips than for others, draws_test.cc has the same for hundreds of chips.
 TEST(Search, the_pruned_search_finds_what_the_exhaustive_one_finds_with_effort_where_it_matters) {

@@ -8,7 +8,7 @@
 #include "phaze/cost/sunstone_table.h"
 #include "phaze/hardware/design_space.h"
 #include "phaze/search/chip_evaluator.h"
-#include "phaze/search/random_problem.h"
+#include "phaze/search/testing/random_problem.h"
 
 namespace phaze::search {
 namespace {

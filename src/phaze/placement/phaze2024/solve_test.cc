@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 
+#include "phaze/base/testing/thin_tests.h"
 #include "phaze/placement/phaze2024/graph.h"
 #include "phaze/placement/phaze2024/stage_list.h"
 #include "phaze/placement/phaze2024/testing/brute_force.h"
@@ -16,11 +17,7 @@
 namespace phaze::placement::phaze2024 {
 namespace {
 
-#if defined(PHAZE_THIN_TESTS)
-constexpr int kFewer = 10;  // sanitizers take ten times as long
-#else
-constexpr int kFewer = 1;
-#endif
+constexpr int kFewer = kThinTests ? 10 : 1;
 
 bool same(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b)); }
 

@@ -62,7 +62,9 @@ Status write_files(std::span<const OutputFile> files) {
   std::deque<Removing> temporaries;
   for (const OutputFile& file : files) {
     // A rename would find out too late.
-    if (std::filesystem::is_directory(file.path)) return Error{"is a folder", file.path.string(), "name a file"};
+    std::error_code ignored;
+    if (std::filesystem::is_directory(file.path, ignored))
+      return Error{"is a folder", file.path.string(), "name a file"};
     temporaries.emplace_back(beside(file.path, "." + std::to_string(temporaries.size()) + ".tmp"));
     if (auto status = write_whole(temporaries.back().path(), file.text, file.path); !status) return status;
   }

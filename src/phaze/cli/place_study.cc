@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "phaze/base/check.h"
 #include "phaze/cli/flags.h"
 #include "phaze/cli/session.h"
 #include "phaze/layer_times/study.h"
@@ -40,6 +41,7 @@ void place_as_in_2024(const layer_times::PlanProblem& problem, const hardware::C
                       std::size_t stage_limit, Session& session) {
   namespace p2024 = placement::phaze2024;
   const auto cases = layer_times::study_cases(problem.request);
+  check(!cases.empty(), "flags that leave the problem of 2024 no choice are refused");
   std::optional<std::size_t> best;
   std::vector<p2024::Solution> solutions;
   for (const layer_times::StudyCase& one : cases) {

@@ -12,7 +12,7 @@
 namespace phaze::cli {
 namespace {
 
-constexpr std::size_t kMostDigitsOfGib = 6;
+constexpr std::size_t kMostDigitsOfGib = 6;  // a petabyte
 
 // Throughput of every model on the baseline chip, with its best plan there.
 Result<std::vector<double>> baseline(const SearchRequest& request, const search::Problem& problem, Session& session) {

@@ -169,6 +169,11 @@ TEST(ChipFile, broken_files_are_refused_by_line) {
   EXPECT_EQ(refuse("name: x\nglb: 11B\n"),
             "line 2: key 'glb': 11B holds not two elements of each operand (write 12B or more)");
   EXPECT_EQ(refuse("name: x\nglb: 12B\n"), "accepted");
+  EXPECT_EQ(refuse("rows: 64\nrows: 128\n"), "line 2: key 'rows' is there twice (leave one of them out)");
+  EXPECT_EQ(refuse("calibration: {compute: 0.5}\ncalibration:\n  tile: 128x256\n"),
+            "line 2: key 'calibration' is there twice (leave one of them out)");
+  EXPECT_EQ(refuse("calibration:\n  compute: 0.5\n  compute: 0.6\n"),
+            "line 3: key 'compute' is there twice (leave one of them out)");
   EXPECT_EQ(refuse("core_buffer: 16KiB\nrows: 128\n"),
             "line 1: key 'core_buffer': 16KiB holds no block of the 128x128 array (write 192KiB or more)");
   EXPECT_EQ(refuse("core_buffer: 192KiB\nrows: 128\n"), "accepted");

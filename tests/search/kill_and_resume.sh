@@ -2,11 +2,8 @@
 # kill_and_resume.sh PHAZE [KILLS]: a search that is killed without warning at random moments and resumed ends with the
 # same answer, counts included, as one that ran through.
 set -euo pipefail
-phaze=$1
 kills=${2:-20}
-. "$(dirname "$0")/search_arguments"
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+. "$(dirname "$0")/common"
 database=$folder/run.db
 
 # kill_some KILLS ARGUMENTS...

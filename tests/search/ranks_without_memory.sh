@@ -2,11 +2,8 @@
 # ranks_without_memory.sh PHAZE MPIRUN: whatever memory one rank has, a job ends: with its answer, or with one message
 # that says what was missing. Some limits are met while the problem is read, others while the search begins.
 set -euo pipefail
-phaze=$1
+. "$(dirname "$0")/common"
 mpirun=$2
-. "$(dirname "$0")/search_arguments"
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
 
 # So many chips that they take more memory than all else.
 cat >"$folder/space.yaml" <<'SPACE'

@@ -2,11 +2,8 @@
 # same_answer_on_any_number_of_ranks.sh PHAZE MPIRUN: threads and MPI processes find the same, write the same database,
 # and stop together.
 set -euo pipefail
-phaze=$1
+. "$(dirname "$0")/common"
 mpirun=$2
-. "$(dirname "$0")/search_arguments"
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
 ranks() { "$mpirun" --allow-run-as-root --oversubscribe -n "$1" "$phaze" "${@:2}"; }
 
 expected=$("$phaze" "${arguments[@]}" --threads 1 | without_time)

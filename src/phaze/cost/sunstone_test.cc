@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -13,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "phaze/base/testing/reference.h"
 #include "phaze/cost/sunstone_table.h"
 
 namespace phaze::cost {
@@ -95,11 +95,9 @@ TEST(Sunstone, equals_brute_force_on_small_problems) {
 }
 
 TEST(Sunstone, equals_the_exact_minimum_of_the_reference_and_never_exceeds_the_original) {
-  const char* given = std::getenv("PHAZE_REFERENCE");
-  const auto path = std::filesystem::path(given != nullptr ? given : PHAZE_SOURCE_DIR "/../shared/reference") /
-                    "cost/gemm_sunstone.json";
-  if (!std::filesystem::exists(path))
-    GTEST_SKIP() << "no reference results at " << path << "; set PHAZE_REFERENCE to the folder that holds them";
+  constexpr const char* kResults = "cost/gemm_sunstone.json";
+  const auto path = reference(kResults);
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << lacks(kResults);
   std::ifstream file(path);
   const auto cases = nlohmann::json::parse(file).at("cases");
   std::map<Triple, SunstoneMapper> mappers;

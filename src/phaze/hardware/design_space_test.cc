@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
 #include <sstream>
 
+#include "phaze/base/testing/reference.h"
 #include "phaze/hardware/area.h"
 #include "phaze/hardware/least_buffers.h"
 
@@ -35,11 +35,8 @@ TEST(PhazeSpace, has_the_published_chips) {
 }
 
 TEST(PhazeSpace, every_published_area_is_reproduced_to_the_last_bit_and_in_order) {
-  const char* given = std::getenv("PHAZE_REFERENCE");
-  const auto folder =
-      std::filesystem::path(given != nullptr ? given : PHAZE_SOURCE_DIR "/../shared/reference") / "area";
-  if (!std::filesystem::exists(folder))
-    GTEST_SKIP() << "no reference areas at " << folder << "; set PHAZE_REFERENCE to the folder that holds them";
+  const auto folder = reference("area");
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << lacks("area");
   const std::vector<Chip> chips = kept(phaze_space());
   std::ifstream file(folder / "chips_sample.csv");
   std::string line;

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 
+#include "phaze/base/testing/reference.h"
 #include "phaze/cost/gemm.h"
 #include "phaze/cost/vector.h"
 #include "phaze/hardware/chip_file.h"
@@ -85,12 +85,9 @@ TEST(Calibration, bad_measurements_name_the_entry) {
 }
 
 TEST(Calibration, the_h200_preset_is_as_close_to_a_real_one_as_the_documentation_says) {
-  const char* set = std::getenv("PHAZE_REFERENCE");
-  const std::filesystem::path reference =
-      set != nullptr ? set : std::filesystem::path(PHAZE_SOURCE_DIR) / "../shared/reference";
-  const auto file = reference / "gpu/h200.json";
-  if (!std::filesystem::exists(file))
-    GTEST_SKIP() << "no measurements at " << file << "; set PHAZE_REFERENCE to the folder that holds gpu/h200.json";
+  constexpr const char* kMeasurements = "gpu/h200.json";
+  const auto file = reference(kMeasurements);
+  if (!std::filesystem::exists(file)) GTEST_SKIP() << lacks(kMeasurements);
   const auto measurements = load_measurements(file.string());
   ASSERT_TRUE(measurements);
   const auto all = compare(*hardware::load_chip("h200"), *measurements);

@@ -1,4 +1,6 @@
 // The optima of the released tool, where its results are at hand.
+#include "phaze/base/testing/reference.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,11 +16,9 @@ namespace phaze::placement::phaze2024 {
 namespace {
 
 TEST(Reference, equals_the_optimum_of_the_released_tool) {
-  const char* given = std::getenv("PHAZE_REFERENCE");
-  const auto path = std::filesystem::path(given != nullptr ? given : PHAZE_SOURCE_DIR "/../shared/reference") /
-                    "placement/instances.json";
-  if (!std::filesystem::exists(path))
-    GTEST_SKIP() << "no reference results at " << path << "; set PHAZE_REFERENCE to the folder that holds them";
+  constexpr const char* kOptima = "placement/instances.json";
+  const auto path = reference(kOptima);
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << lacks(kOptima);
   std::ifstream file(path);
   const auto cases = nlohmann::json::parse(file);
   ASSERT_FALSE(cases.empty());

@@ -1,7 +1,8 @@
 // The config and the ONNX file of a model against the graph that a real autograd made of it.
+#include "phaze/base/testing/reference.h"
+
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -11,11 +12,6 @@
 
 namespace phaze::workload {
 namespace {
-
-std::filesystem::path reference_folder() {
-  if (const char* given = std::getenv("PHAZE_REFERENCE")) return std::filesystem::path(given) / "graphs";
-  return std::filesystem::path(PHAZE_SOURCE_DIR) / "../shared/reference/graphs";
-}
 
 Result<LayerGraph> load(const std::filesystem::path& path, const WorkloadOptions& options) {
   NoProgress silent;
@@ -43,10 +39,9 @@ double matrix_flops_of_joint_graph(const nlohmann::json& joint) {
 class Reference : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Reference, config_and_onnx_do_the_matrix_work_of_autograd) {
-  const auto folder = reference_folder();
+  const auto folder = reference("graphs");
   const std::string name = GetParam();
-  if (!std::filesystem::exists(folder))
-    GTEST_SKIP() << "no reference graphs at " << folder << "; set PHAZE_REFERENCE to the folder that holds them";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << lacks("graphs");
   std::ifstream file(folder / (name + ".joint.json"));
   const auto joint = nlohmann::json::parse(file);
   const double expected = matrix_flops_of_joint_graph(joint);
@@ -64,10 +59,9 @@ INSTANTIATE_TEST_SUITE_P(JointGraphs, Reference, ::testing::Values("gpt3-175b-2l
 class OnnxAgainstConfig : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(OnnxAgainstConfig, have_the_same_work_layers_and_block_parameters) {
-  const auto folder = reference_folder();
+  const auto folder = reference("graphs");
   const std::string name = GetParam();
-  if (!std::filesystem::exists(folder))
-    GTEST_SKIP() << "no reference graphs at " << folder << "; set PHAZE_REFERENCE to the folder that holds them";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << lacks("graphs");
   for (const std::int64_t width : {1, 2, 4}) {
     const auto onnx = load(folder / (name + ".onnx"), {.parallel = {width, false}});
     ASSERT_TRUE(onnx) << to_string(onnx.error());

@@ -52,12 +52,6 @@ Status move_into_place(const std::filesystem::path& from, const std::filesystem:
 
 }  // namespace
 
-Status write_file(const std::filesystem::path& path, std::string_view text) {
-  const Removing temporary(beside(path, ".tmp"));
-  if (auto status = write_whole(temporary.path(), text, path); !status) return status;
-  return move_into_place(temporary.path(), path);
-}
-
 Status write_files(std::span<const OutputFile> files) {
   std::deque<Removing> temporaries;
   for (const OutputFile& file : files) {
@@ -71,6 +65,11 @@ Status write_files(std::span<const OutputFile> files) {
   for (std::size_t i = 0; i < files.size(); ++i)
     if (auto status = move_into_place(temporaries[i].path(), files[i].path); !status) return status;
   return Done{};
+}
+
+Status write_file(const std::filesystem::path& path, std::string_view text) {
+  const OutputFile file{path, std::string(text)};
+  return write_files({&file, 1});
 }
 
 Status write_svg(const std::filesystem::path& path, std::string_view dot) {

@@ -77,6 +77,7 @@ void calibrate(const CalibrateOptions& options, Session& session) {
       return session.fail(status.error());
   if (session.json)
     return session.answer(report::text_of({{"compute", fit->calibration.compute},
+                                           {"sustained", fit->calibration.sustained},
                                            {"attention", fit->calibration.attention},
                                            {"hbm", fit->calibration.hbm},
                                            {"vector", fit->calibration.vector},

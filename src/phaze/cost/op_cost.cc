@@ -40,6 +40,7 @@ double vector_graph_bytes(const OpGraph& graph, OpId op, const workload::VectorW
 }  // namespace
 
 OperatorCosts::OperatorCosts(CostOptions options, Memo* memo) : options_(std::move(options)), memo_(memo) {
+  if (options_.under_load) options_.chip.calibration.compute *= options_.chip.calibration.sustained;
   const hardware::Chip& c = options_.chip;
   const hardware::Calibration& k = c.calibration;
   for (const double value :

@@ -26,6 +26,8 @@ struct CostOptions {
   const SunstoneTable* sunstone = nullptr;  // answers kSunstone faster where many chips are asked about
   // A GPU's softmax kernels scale and mask along the way, as those of training frameworks do and PyTorch's own do not.
   bool fused_softmax = false;
+  // What operators take in a training run that lasts for hours, not alone on an idle chip.
+  bool under_load = false;
 };
 
 struct Cores {

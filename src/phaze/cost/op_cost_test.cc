@@ -54,6 +54,26 @@ TEST(OperatorCosts, a_fused_epilogue_saves_the_round_trip_to_memory) {
   EXPECT_LT(one.joules, two.joules);
 }
 
+TEST(OperatorCosts, under_load_products_run_at_the_pace_that_lasts_and_nothing_else_changes) {
+  hardware::Chip chip = *hardware::load_chip("h200");
+  chip.calibration.sustained = 0.5;
+  hardware::Chip slow = chip;
+  slow.calibration.compute *= 0.5;
+  const hardware::Network network = *hardware::own_network(chip);
+  const OpGraph graph = product_and_gelu();
+  const double at_rest = serial_cost(graph, costs_on(chip)).seconds;
+  Memo memo;
+  for (const Cores& cores : {costs_on(chip).all_cores(), Cores{.tensor = 7, .vector = 3}})
+    for (std::size_t i = 0; i < graph.size(); ++i) {
+      const OpId op(i);
+      const Estimate loaded =
+          OperatorCosts({.chip = chip, .network = network, .under_load = true}, &memo).of(graph, op, cores);
+      EXPECT_EQ(loaded.seconds, costs_on(slow, &memo).of(graph, op, cores).seconds);
+      EXPECT_GE(loaded.seconds, costs_on(chip, &memo).of(graph, op, cores).seconds) << "one memo serves both";
+    }
+  EXPECT_EQ(at_rest, serial_cost(graph, costs_on(*hardware::load_chip("h200"))).seconds);
+}
+
 TEST(OperatorCosts, a_fused_epilogue_is_bound_by_slow_lanes) {
   hardware::Chip chip;
   chip.vector_cores = {1, 1};

@@ -54,7 +54,8 @@ Result<Exported> perfetto_trace(const PlanDocument& plan, const std::string& tex
          .attention = plan.flash_attention ? workload::AttentionKind::kFlash : workload::AttentionKind::kEager,
          .fuse = plan.fuse});
     if (!graph) return graph.error();
-    const cost::OperatorCosts costs({.chip = *plan.chip, .network = plan.network, .fused_softmax = plan.fuse});
+    const cost::OperatorCosts costs(
+        {.chip = *plan.chip, .network = plan.network, .fused_softmax = plan.fuse, .under_load = true});
     const auto states = static_cast<std::uint64_t>(plan.states_per_layer);
     for (const workload::Layer& layer : graph->layers) {
       append(trace, layer_trace("layer " + layer.name + " forward", layer.forward, costs, states), process++);

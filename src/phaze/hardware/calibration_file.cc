@@ -15,7 +15,8 @@ struct Fraction {
   std::string_view key;
   double Calibration::*member;
 };
-constexpr std::array<Fraction, 4> kFractions = {{{"compute", &Calibration::compute},
+constexpr std::array<Fraction, 5> kFractions = {{{"compute", &Calibration::compute},
+                                                 {"sustained", &Calibration::sustained},
                                                  {"attention", &Calibration::attention},
                                                  {"vector", &Calibration::vector},
                                                  {"hbm", &Calibration::hbm}}};

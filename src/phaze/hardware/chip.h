@@ -33,6 +33,9 @@ struct PublishedFigures {
 // What a real chip reaches of its datasheet, measured (phaze calibrate) or assumed; an ideal chip has the defaults.
 struct Calibration {
   double compute = 1;        // fraction of peak in matrix products
+  // Fraction of that once they have run for seconds: a chip at its power limit lowers its clock. Fitted to training
+  // runs, `compute` has it in it.
+  double sustained = 1;
   double attention = 1;      // fraction of that in fused attention
   double vector = 1;         // fraction of the vector lanes' peak
   double hbm = 1;            // fraction of HBM bandwidth when streaming

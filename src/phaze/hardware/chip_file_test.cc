@@ -54,7 +54,8 @@ class RandomChips {
     chip.link_bandwidth = real(1, 1e13);
     chip.process_nm = static_cast<double>(1 + whole(89));
     Calibration& calibration = chip.calibration;
-    for (double* fraction : {&calibration.compute, &calibration.attention, &calibration.vector, &calibration.hbm})
+    for (double* fraction :
+         {&calibration.compute, &calibration.sustained, &calibration.attention, &calibration.vector, &calibration.hbm})
       *fraction = real(1e-6, 1);
     calibration.start_seconds = real(1e-9, 1e-3);
     calibration.dispatch_seconds = real(1e-9, 1e-3);

@@ -132,7 +132,8 @@ cost::CostOptions cost_options(const PlanOptions& options, const hardware::Clust
           .network = cluster.network,
           .gemm_model = study ? cost::GemmModel::kSunstone : cost::GemmModel::kPhysical,
           .sunstone = sunstone,
-          .fused_softmax = options.fuse};
+          .fused_softmax = options.fuse,
+          .under_load = true};
 }
 
 TableOptions table_options(const Workload& workload) {

@@ -45,7 +45,7 @@ double compulsory_bytes(const OpGraph& graph, OpId op, const workload::VectorWor
 
 Rates rates_of(const hardware::Chip& chip) {
   const hardware::Calibration& calibration = chip.calibration;
-  return {.macs = real(chip.macs()) * chip.clock_hz * calibration.compute,
+  return {.macs = real(chip.macs()) * chip.clock_hz * calibration.compute * calibration.sustained,
           .vector_cycles = real(chip.lanes()) * chip.clock_hz * calibration.vector,
           .bytes = chip.hbm_bandwidth * calibration.hbm,
           .start_seconds = calibration.start_seconds};

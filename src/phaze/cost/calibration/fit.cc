@@ -119,6 +119,12 @@ class Comparer {
   std::unique_ptr<Memo> memo_;
 };
 
+double share_sustained(const std::vector<MeasuredSustained>& products) {
+  double sum = 0;
+  for (const MeasuredSustained& product : products) sum += product.burst / product.sustained;
+  return std::min(1.0, std::round(1000 * sum / static_cast<double>(products.size())) / 1000);
+}
+
 double objective(const std::vector<Comparison>& all) {
   // Group → sum and count of |log ratio|.
   std::map<std::string, std::pair<double, double>> groups;
@@ -213,6 +219,7 @@ Result<Fit> fit_calibration(const hardware::Chip& chip, const Measurements& meas
     const double scale = std::pow(10, 2 - std::floor(std::log10(best.*member)));
     best.*member = std::round(best.*member * scale) / scale;
   }
+  if (!measurements.sustained.empty()) best.sustained = share_sustained(measurements.sustained);
   trial.calibration = best;
   return Fit{best, summarise(*before), summarise(*comparer->compare(trial))};
 }

@@ -5,6 +5,9 @@
 // with equal weight to products, vector operators and layers; cases shorter than 50 µs, which are launches more than
 // work, count only where they make up a layer. Found by coordinate descent with shrinking steps from the chip's own
 // figures: the objective is nearly separable, and the residuals say what it is worth.
+//
+// All of these are measured in moments. What is left of the speed of products after seconds of them is measured apart
+// and needs no fit: the mean over some large ones.
 #pragma once
 
 #include <string>

@@ -46,6 +46,19 @@ TEST(Calibration, finds_the_figures_that_made_the_measurements) {
   for (const Residual& residual : fit->after) EXPECT_LT(residual.mean, 0.03) << residual.group;
 }
 
+TEST(Calibration, what_lasts_is_measured_apart_and_shows_in_training_alone) {
+  hardware::Chip chip = *hardware::load_chip("h200");
+  Measurements measurements = imagined(chip);
+  EXPECT_EQ(fit_calibration(chip, measurements)->calibration.sustained, chip.calibration.sustained);
+  measurements.sustained = {{8192, 8192, 8192, 1e-3, 1.25e-3}, {8192, 4096, 4096, 1e-3, 1e-3}};
+  chip.calibration.sustained = 0.5;
+  const auto fit = fit_calibration(chip, measurements);
+  ASSERT_TRUE(fit);
+  EXPECT_DOUBLE_EQ(fit->calibration.sustained, 0.9);
+  // Products alone on the chip take what they took, whatever lasts.
+  for (const Residual& residual : fit->after) EXPECT_LT(residual.mean, 0.03) << residual.group;
+}
+
 TEST(Calibration, tiles_that_the_core_buffers_do_not_hold_are_not_tried) {
   // Measurements that products of no cycles would explain best.
   Measurements instant{.device = "imagined"};

@@ -128,6 +128,14 @@ MeasuredLayer read_layer(Entry& entry) {
   return layer;
 }
 
+MeasuredSustained read_sustained(Entry& entry) {
+  return {.m = entry.count("m"),
+          .n = entry.count("n"),
+          .k = entry.count("k"),
+          .burst = entry.microseconds("burst_us"),
+          .sustained = entry.microseconds("us")};
+}
+
 template <typename Item, typename Read>
 Status read_list(const Json& document, const char* key, std::vector<Item>& list, const Read& read) {
   if (!document.contains(key)) return Done{};
@@ -152,6 +160,8 @@ Result<Measurements> parse_measurements(std::string_view text) {
   if (auto status = read_list(document, "gemm", measurements.gemms, read_gemm); !status) return status.error();
   if (auto status = read_list(document, "vector", measurements.vectors, read_vector); !status) return status.error();
   if (auto status = read_list(document, "layer", measurements.layers, read_layer); !status) return status.error();
+  if (auto status = read_list(document, "sustained", measurements.sustained, read_sustained); !status)
+    return status.error();
   if (measurements.gemms.empty() && measurements.vectors.empty() && measurements.layers.empty())
     return Error{"holds no measurements", "", "it needs lists 'gemm', 'vector' or 'layer'"};
   return measurements;

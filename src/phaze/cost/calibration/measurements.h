@@ -34,11 +34,18 @@ struct MeasuredLayer {
   double saved_bytes = 0;
 };
 
+// A large product on a chip at rest, and after seconds of nothing else.
+struct MeasuredSustained {
+  std::int64_t m = 0, n = 0, k = 0;
+  double burst = 0, sustained = 0;  // seconds
+};
+
 struct Measurements {
   std::string device;
   std::vector<MeasuredGemm> gemms;
   std::vector<MeasuredVector> vectors;
   std::vector<MeasuredLayer> layers;
+  std::vector<MeasuredSustained> sustained;
 };
 
 Result<Measurements> load_measurements(const std::string& path);

@@ -32,7 +32,7 @@ struct PublishedFigures {
 
 // What a real chip reaches of its datasheet, measured (phaze calibrate) or assumed; an ideal chip has the defaults.
 struct Calibration {
-  double compute = 1;        // fraction of peak in matrix products
+  double compute = 1;  // fraction of peak in matrix products
   // Fraction of that once they have run for seconds: a chip at its power limit lowers its clock. Fitted to training
   // runs, `compute` has it in it.
   double sustained = 1;

@@ -1,5 +1,6 @@
 #include "phaze/cost/collective.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -76,6 +77,39 @@ TEST(Collective, is_never_faster_than_its_slowest_necessary_link) {
       EXPECT_GE(gather, (1 - 1.0 / static_cast<double>(group.size)) * bytes / fastest * (1 - 1e-12));
     }
     EXPECT_LE(gather, collective_cost(CollectiveKind::kAllGather, 2 * bytes, levels).seconds);
+  }
+}
+
+// What each block lacks must come in through the links of the devices that the group has there.
+TEST(Collective, among_devices_that_lie_unevenly_waits_for_the_block_that_has_fewest) {
+  const Network network = *hardware::load_network("8x450GB/s,50GB/s");
+  const auto gather = [&](std::int64_t replicas) {
+    return collective_cost(CollectiveKind::kAllGather, 9e9, hardware::spanned(network, {.size = replicas})).seconds;
+  };
+  EXPECT_GE(gather(9), 8.0 / 9 * 9e9 / 50e9) << "the ninth device is alone in its node";
+  EXPECT_GE(gather(12), 8.0 / 12 * 9e9 / (4 * 50e9));
+  EXPECT_LT(gather(16), gather(9)) << "two whole nodes share it out";
+  // A ring among five that all links serve alike moves four fifths, wherever the blocks end.
+  const auto levels = hardware::spanned(*hardware::load_network("3x300GB/s,300GB/s"), {.size = 5});
+  EXPECT_DOUBLE_EQ(collective_cost(CollectiveKind::kAllReduce, 3e9, levels).seconds, 2 * 4.0 / 5 * 3e9 / 300e9);
+}
+
+TEST(Collective, a_group_that_lies_as_well_as_it_can_bounds_all_larger_ones) {
+  std::mt19937 random(7);
+  const auto pick = [&](int most) { return std::uniform_int_distribution<int>(1, most)(random); };
+  for (int round = 0; round < 3000; ++round) {
+    const int inner = 50 + pick(900), outer = pick(inner), outermost = pick(outer);
+    const Network network = *hardware::parse_inline_network(
+        fmt::format("{}x{}GB/s@1us,{}x{}GB/s@2us,{}GB/s@5us", pick(9), inner, pick(6), outer, outermost));
+    const std::int64_t width = pick(4), stride = width * pick(6), size = 1 + pick(30), more = size + pick(20) - 1;
+    const Group best{.size = size, .stride = stride, .whole = width};
+    const Group real{.size = more, .stride = stride, .devices = more * stride * pick(5), .whole = width};
+    for (const auto kind : {CollectiveKind::kAllReduce, CollectiveKind::kAllGather, CollectiveKind::kReduceScatter}) {
+      const double bytes = 1e6 * pick(1000);
+      EXPECT_LE(collective_cost(kind, bytes, hardware::spanned_at_best(network, best)).seconds,
+                collective_cost(kind, bytes, hardware::spanned(network, real)).seconds * (1 + 1e-12))
+          << network.name << " " << size << " and " << more << " devices, " << stride << " apart";
+    }
   }
 }
 

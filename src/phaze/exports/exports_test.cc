@@ -235,6 +235,16 @@ TEST(Megatron, a_plan_of_gpt3_becomes_known_arguments_with_the_plans_values) {
   EXPECT_FALSE(arguments.contains("--use-distributed-optimizer"));
 }
 
+TEST(Megatron, tensor_parallel_groups_are_not_torn_apart_between_nodes) {
+  // Two groups of five, in nodes of eight.
+  layer_times::PlanOptions options = fixed(5, 1, 2, 1, 1);
+  options.sequence_parallel = layer_times::SequenceParallel::kOff;
+  const PlanDocument plan = read(planned("gpt2-xl", cluster_of("a100-80g", 16), options));
+  const auto script = megatron_script(plan);
+  ASSERT_TRUE(script);
+  EXPECT_THAT(script->text, HasSubstr("torchrun --nnodes 2 --nproc-per-node 5"));
+}
+
 TEST(Megatron, a_layout_names_every_layer_of_unequal_stages_once) {
   const PlanDocument plan = read(uneven_plan());
   const auto script = megatron_script(plan);

@@ -178,11 +178,13 @@ void add_batch(const PlanDocument& plan, Arguments& out) {
         "The plan keeps 16-bit optimizer states, as in 2024; Megatron-LM keeps 32-bit ones and needs more memory.");
 }
 
-// The largest node size that the plan's devices fill.
+// The most devices of a node that the plan's devices can be shared out in, tensor-parallel groups that fit in one
+// whole.
 std::int64_t processes_per_node(const PlanDocument& plan) {
   std::int64_t size =
       std::min(plan.network.levels.front().size > 0 ? plan.network.levels.front().size : kUsualNode, plan.devices());
-  while (plan.devices() % size != 0) --size;
+  const std::int64_t whole = plan.tensor_parallel <= size ? plan.tensor_parallel : 1;
+  while (plan.devices() % size != 0 || size % whole != 0) --size;
   return size;
 }
 

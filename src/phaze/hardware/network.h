@@ -38,35 +38,6 @@ struct Network {
   bool operator==(const Network&) const = default;
 };
 
-// A group that communicates: `size` devices whose numbers are `stride` apart. Devices are numbered from the inside out,
-// so a small stride stays inside the inner levels.
-struct Group {
-  std::int64_t size = 1;
-  std::int64_t stride = 1;
-  bool operator==(const Group&) const = default;
-};
-
-// The part of a group that one level joins.
-//
-// Ports: a collective that has a whole block below uses all its ports, and one that has a single device there uses the
-// port next to it. One that has some of a block's devices, as the replicas of a stage do where tensor parallelism fills
-// half a node, runs as a ring that enters and leaves the block by one port; its sister groups on the block, of which it
-// knows nothing, take the same one. Then `ring_bandwidth` is that port's rate, divided over all devices of the block:
-// the block's share over the ports. Measured on nodes with four ports (docs/validation.md); messages between two
-// devices are not concerned.
-struct GroupLevel {
-  std::int64_t members = 1;   // at this level
-  double bandwidth = 0;       // achieved, per device
-  double ring_bandwidth = 0;  // of it, what a collective gets
-  double latency = 0;
-  std::vector<std::int64_t> torus = {};  // members along each side
-  bool operator==(const GroupLevel&) const = default;
-};
-
-// The levels that a group spans, the innermost first; their members multiply to the group's size (rounded up where the
-// group does not fill blocks).
-std::vector<GroupLevel> spanned(const Network& network, const Group& group);
-
 std::vector<std::string> network_presets();
 
 // A preset, a YAML file, or an inline specification.

@@ -40,45 +40,6 @@ TEST(Network, links_are_counted_both_ways_and_to_every_neighbour_of_a_torus) {
   EXPECT_DOUBLE_EQ(torus->link_bandwidth(), 2 * 6 * 50e9);
 }
 
-TEST(Network, a_group_is_divided_over_the_levels_it_spans) {
-  const Network network = *parse_inline_network("8x300GB/s,16x50GB/s,10GB/s");
-  const auto members = [&](std::int64_t size, std::int64_t stride) {
-    std::vector<std::int64_t> list;
-    for (const GroupLevel& level : spanned(network, {size, stride})) list.push_back(level.members);
-    return list;
-  };
-  EXPECT_EQ(members(1, 1), (std::vector<std::int64_t>{}));
-  EXPECT_EQ(members(8, 1), (std::vector<std::int64_t>{8}));
-  EXPECT_EQ(members(16, 1), (std::vector<std::int64_t>{8, 2}));
-  EXPECT_EQ(members(4, 8), (std::vector<std::int64_t>{4})) << "one device of each of four nodes";
-  EXPECT_EQ(members(4, 4), (std::vector<std::int64_t>{2, 2}));
-  EXPECT_EQ(members(64, 8), (std::vector<std::int64_t>{16, 4}));
-  EXPECT_EQ(members(3, 128), (std::vector<std::int64_t>{3}));
-  EXPECT_DOUBLE_EQ(spanned(network, {4, 8})[0].bandwidth, 50e9);
-  EXPECT_DOUBLE_EQ(spanned(network, {3, 128})[0].bandwidth, 10e9);
-}
-
-TEST(Network, groups_that_have_part_of_a_node_share_one_port) {
-  const Network network = *parse_network_file(
-      "levels:\n  - {size: 8, bandwidth: 300GB/s}\n  - {bandwidth: 12.5GB/s, efficiency: 0.8, ports: 4}\n");
-  const auto outside = [&](std::int64_t size, std::int64_t stride) { return spanned(network, {size, stride}).back(); };
-  EXPECT_DOUBLE_EQ(outside(32, 8).ring_bandwidth, 10e9) << "one device of a node";
-  EXPECT_DOUBLE_EQ(outside(32, 1).ring_bandwidth, 10e9) << "all devices of a node";
-  EXPECT_DOUBLE_EQ(outside(32, 4).ring_bandwidth, 2.5e9) << "two of eight: four ports less three";
-  EXPECT_DOUBLE_EQ(outside(32, 2).ring_bandwidth, 2.5e9);
-  EXPECT_DOUBLE_EQ(outside(32, 4).bandwidth, 10e9) << "messages have theirs";
-  EXPECT_DOUBLE_EQ(outside(2, 4).ring_bandwidth, 300e9) << "inside a node there are no ports";
-  const Network unknown = *parse_inline_network("8x300GB/s,12.5GB/s");
-  EXPECT_DOUBLE_EQ(spanned(unknown, {32, 4}).back().ring_bandwidth, 12.5e9);
-}
-
-TEST(Network, a_group_on_a_torus_fills_its_sides_in_order) {
-  const Network torus = *load_network("tpuv4-torus");
-  EXPECT_EQ(spanned(torus, {64, 1})[0].torus, (std::vector<std::int64_t>{16, 4, 1}));
-  EXPECT_EQ(spanned(torus, {16, 16})[0].torus, (std::vector<std::int64_t>{1, 16, 1}));
-  EXPECT_EQ(spanned(torus, {4096, 1})[0].torus, (std::vector<std::int64_t>{16, 16, 16}));
-}
-
 TEST(Network, bad_specifications_name_the_part_and_the_fix) {
   EXPECT_EQ(refused(load_network("dgx-a10")), "NETWORK: there is no network 'dgx-a10' (did you mean 'dgx-a100'?)");
   EXPECT_EQ(

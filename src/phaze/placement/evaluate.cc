@@ -33,7 +33,8 @@ class Checker {
   void broken(std::string rule) { result_.violations.push_back(std::move(rule)); }
 
   void check_shape() {
-    const std::int64_t devices = how_.pipeline * how_.data_parallel * table_.tensor_parallel;
+    const std::int64_t devices =
+        hardware::devices_for(request_.devices.network, how_.pipeline * how_.data_parallel, table_.tensor_parallel);
     if (devices > request_.devices.count)
       broken(fmt::format("{} devices are used and {} are there", devices, request_.devices.count));
     if (how_.zero < 0 || how_.zero > 3) broken("there is no such ZeRO level");
@@ -64,20 +65,26 @@ class Checker {
     return how_.order == Order::kDataInside ? table_.tensor_parallel * how_.data_parallel : table_.tensor_parallel;
   }
 
+  std::vector<hardware::GroupLevel> levels(std::int64_t size, std::int64_t stride) const {
+    return hardware::spanned(request_.devices.network,
+                             {.size = size,
+                              .stride = stride,
+                              .devices = table_.tensor_parallel * how_.pipeline * how_.data_parallel,
+                              .whole = table_.tensor_parallel});
+  }
+
   double among_replicas(CollectiveKind kind, double bytes) const {
-    const auto levels =
-        hardware::spanned(request_.devices.network, {.size = how_.data_parallel, .stride = data_stride()});
-    return cost::collective_cost(kind, bytes, levels).seconds;
+    return cost::collective_cost(kind, bytes, levels(how_.data_parallel, data_stride())).seconds;
   }
 
   // A message over the cut in front of a node.
   double message(std::size_t node) const {
     if (node == 0 || node == table_.size() || how_.pipeline == 1) return 0;
     const double bytes = table_.cut_bytes[node - 1];
-    const auto path = hardware::spanned(request_.devices.network, {.size = how_.pipeline, .stride = pipeline_stride()});
+    const auto path = levels(how_.pipeline, pipeline_stride());
     const double direct = bytes / path.back().bandwidth + path.back().latency;
     if (table_.tensor_parallel == 1 || !table_.cut_is_replicated) return direct;
-    const auto ranks = hardware::spanned(request_.devices.network, {.size = table_.tensor_parallel, .stride = 1});
+    const auto ranks = levels(table_.tensor_parallel, 1);
     const double shared = bytes / static_cast<double>(table_.tensor_parallel) / path.back().bandwidth +
                           path.back().latency + cost::collective_cost(CollectiveKind::kAllGather, bytes, ranks).seconds;
     return std::min(direct, shared);
@@ -182,9 +189,9 @@ class Checker {
          s == 0 && node < table_.size() && how_.pipeline > 1; ++node)
       tied = std::max(tied, table_.layer(node).tied_parameters);
     if (tied > 0) {
-      const auto ends =
-          hardware::spanned(request_.devices.network, {.size = 2, .stride = pipeline_stride() * (how_.pipeline - 1)});
-      ending.tied = cost::collective_cost(CollectiveKind::kAllReduce, tied * states.gradients_in_network, ends).seconds;
+      const hardware::GroupLevel ends = hardware::pair_over(levels(how_.pipeline, pipeline_stride()).back());
+      ending.tied =
+          cost::collective_cost(CollectiveKind::kAllReduce, tied * states.gradients_in_network, {&ends, 1}).seconds;
     }
     ending.step = stage.parameters * request_.devices.step_seconds_per_parameter /
                   (how_.zero >= 1 ? static_cast<double>(how_.data_parallel) : 1);

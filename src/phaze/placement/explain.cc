@@ -37,6 +37,9 @@ class Explainer {
       shortage.sufficient_devices = devices;
       shortage.reason = fmt::format("too few devices: {} given, at least {} needed whatever their memory",
                                     request_.devices.count, devices);
+      if (devices > least_width() * stages_and_replicas())
+        shortage.reason += fmt::format(", since groups of {} are not torn apart between blocks of {}", least_width(),
+                                       request_.devices.network.levels.front().size);
       return shortage;
     }
     if (!shape_exists()) {
@@ -89,11 +92,20 @@ class Explainer {
     return false;
   }
 
-  std::int64_t least_devices_whatever_memory() const {
+  std::int64_t least_width() const {
     std::int64_t width = kMostDevices;
     for (const LayerTable& table : request_.tables) width = std::min(width, table.tensor_parallel);
-    return width * std::max<std::int64_t>(1, request_.freedom.pipeline) *
+    return width;
+  }
+
+  // As many as are asked for, of each one at least.
+  std::int64_t stages_and_replicas() const {
+    return std::max<std::int64_t>(1, request_.freedom.pipeline) *
            std::max<std::int64_t>(1, request_.freedom.data_parallel);
+  }
+
+  std::int64_t least_devices_whatever_memory() const {
+    return hardware::devices_for(request_.devices.network, stages_and_replicas(), least_width());
   }
 
   std::string shape() const {
@@ -148,19 +160,22 @@ class Explainer {
     const Strategies strategies(many);
     std::int64_t fewest = many.devices.count + 1;
     for (const Family& family : strategies.families()) {
-      const std::int64_t each = family.pipeline * request_.tables[family.table].tensor_parallel;
+      const std::int64_t width = request_.tables[family.table].tensor_parallel;
+      const auto replicas_on = [&](std::int64_t devices) {
+        return hardware::groups_within(request_.devices.network, devices, width) / family.pipeline;
+      };
       Replicas group;
       const auto fit = [&](std::int64_t replicas) {
         return strategies.group(family, replicas, group) && fits(many, family, group.most);
       };
-      std::int64_t low = request_.devices.count / each;  // what the devices given allow does not fit
-      std::int64_t high = std::min((fewest - 1) / each, strategies.most_replicas(family));
+      std::int64_t low = replicas_on(request_.devices.count);  // what the devices given allow does not fit
+      std::int64_t high = std::min(replicas_on(fewest - 1), strategies.most_replicas(family));
       if (high <= low || !fit(high)) continue;
       while (high - low > 1) {
         const std::int64_t middle = low + (high - low) / 2;
         (fit(middle) ? high : low) = middle;
       }
-      fewest = high * each;
+      fewest = hardware::devices_for(request_.devices.network, high * family.pipeline, width);
     }
     return fewest > many.devices.count ? 0 : fewest;
   }

@@ -32,7 +32,7 @@ double stages_in_flight(std::int64_t k, std::int64_t p, std::int64_t v, std::int
 }
 
 StageCosts::StageCosts(const Request& request, const TableSums& sums, const Strategy& strategy, std::int64_t fewest)
-    : request_(&request), sums_(&sums), strategy_(strategy), fewest_(fewest), policies_(request.freedom.recompute) {
+    : request_(&request), sums_(&sums), strategy_(strategy), policies_(request.freedom.recompute) {
   const LayerTable& table = sums.table();
   const std::int64_t p = strategy.pipeline, d = strategy.data_parallel, t = table.tensor_parallel;
   microbatches_ = ceil_divide(request.training.global_batch, table.microbatch * d);
@@ -40,13 +40,19 @@ StageCosts::StageCosts(const Request& request, const TableSums& sums, const Stra
   std::ranges::sort(policies_);
 
   const bool data_inside = strategy.order == Order::kDataInside;
-  const hardware::Network& network = request.devices.network;
-  replicas_ = hardware::spanned(network, {.size = fewest, .stride = data_inside ? t : t * p});
+  // The bound of many strategies is that of groups which lie as well as they can.
+  const auto levels = [&](std::int64_t size, std::int64_t stride) {
+    const hardware::Group group{.size = size, .stride = stride, .devices = t * p * fewest, .whole = t};
+    return fewest == d ? hardware::spanned(request.devices.network, group)
+                       : hardware::spanned_at_best(request.devices.network, group);
+  };
+  replicas_ = levels(fewest, data_inside ? t : t * p);
 
   arrivals_.assign(table.size() + 1, 0);
   if (p > 1) {
-    const auto pipeline = hardware::spanned(network, {.size = p, .stride = data_inside ? t * fewest : t});
-    const auto ranks = hardware::spanned(network, {.size = t, .stride = 1});
+    const auto pipeline = levels(p, data_inside ? t * fewest : t);
+    const auto ranks = levels(t, 1);
+    ends_ = hardware::pair_over(pipeline.back());
     double known_bytes = -1, known_seconds = 0;
     least_arrival_ = kNever;
     for (std::size_t i = 1; i < table.size(); ++i) {
@@ -171,14 +177,10 @@ StageCosts::OncePerBatch StageCosts::once_per_batch(std::span<const Range> chunk
   }
   const bool first = chunks.front().begin == 0, last = chunks.back().end == sums_->size();
   const double tied = strategy_.pipeline > 1 && (first || last) ? tied_outside_first(chunks, first) : 0;
-  if (tied > 0) {
-    const std::int64_t t = sums_->table().tensor_parallel;
-    const std::int64_t stride = strategy_.order == Order::kDataInside ? t * fewest_ : t;
-    const auto levels =
-        hardware::spanned(request_->devices.network, {.size = 2, .stride = stride * (strategy_.pipeline - 1)});
+  if (tied > 0)
     once.tied =
-        cost::collective_cost(CollectiveKind::kAllReduce, tied * training.states.gradients_in_network, levels).seconds;
-  }
+        cost::collective_cost(CollectiveKind::kAllReduce, tied * training.states.gradients_in_network, {&ends_, 1})
+            .seconds;
   return once;
 }
 

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "phaze/hardware/network.h"
+#include "phaze/hardware/group.h"
 #include "phaze/placement/plan.h"
 #include "phaze/placement/table_sums.h"
 #include "phaze/placement/training.h"
@@ -113,10 +113,10 @@ class StageCosts {
   const Request* request_;
   const TableSums* sums_;
   Strategy strategy_;
-  std::int64_t fewest_ = 1;
   std::int64_t microbatches_ = 1;
   std::vector<Recompute> policies_;
   std::vector<hardware::GroupLevel> replicas_;  // the network among data-parallel replicas
+  hardware::GroupLevel ends_;                   // between the first stage and the last
   std::vector<double> arrivals_;
   double least_arrival_ = 0;
   double largest_arrival_ = 0;

@@ -23,14 +23,17 @@ std::vector<std::int64_t> interleaves(const LayerTable& table, std::int64_t p, c
 
 Strategies::Strategies(const Request& request) : request_(&request) {
   const auto& levels = request.devices.network.levels;
-  torus_ = std::ranges::any_of(levels, [](const hardware::NetworkLevel& level) { return !level.torus.empty(); });
-  flat_ = levels.size() == 1 && !torus_;
+  const auto is_torus = [](const hardware::NetworkLevel& level) { return !level.torus.empty(); };
+  const auto is_faster = [](const hardware::NetworkLevel& inner, const hardware::NetworkLevel& outer) {
+    return outer.achieved() > inner.achieved() || outer.latency < inner.latency;
+  };
+  grouped_ = std::ranges::none_of(levels, is_torus) && std::ranges::adjacent_find(levels, is_faster) == levels.end();
+  flat_ = levels.size() == 1 && grouped_;
   for (std::size_t table = 0; table < request.tables.size(); ++table) {
     const LayerTable& layers = request.tables[table];
     const auto cuts = static_cast<std::int64_t>(request.freedom.cuts.size());
     const std::int64_t fixed = cuts > 0 ? cuts + 1 : request.freedom.pipeline;
-    const auto deepest =
-        std::min(static_cast<std::int64_t>(layers.size()), request.devices.count / layers.tensor_parallel);
+    const auto deepest = std::min(static_cast<std::int64_t>(layers.size()), groups_of(layers));
     for (std::int64_t p = fixed > 0 ? fixed : 1; p <= (fixed > 0 ? std::min(fixed, deepest) : deepest); ++p)
       for (const std::int64_t v :
            cuts > 0 ? std::vector<std::int64_t>{1} : interleaves(layers, p, request.freedom.interleave))
@@ -38,26 +41,26 @@ Strategies::Strategies(const Request& request) : request_(&request) {
   }
 }
 
+std::int64_t Strategies::groups_of(const LayerTable& table) const {
+  return hardware::groups_within(request_->devices.network, request_->devices.count, table.tensor_parallel);
+}
+
 // Beyond one sample batch per replica, more replicas would stand idle.
 std::int64_t Strategies::most_replicas(const Family& family) const {
   const LayerTable& table = request_->tables[family.table];
-  return std::min(request_->devices.count / (family.pipeline * table.tensor_parallel),
-                  ceil_divide(request_->training.global_batch, table.microbatch));
+  return std::min(groups_of(table) / family.pipeline, ceil_divide(request_->training.global_batch, table.microbatch));
 }
 
 bool Strategies::alike(const Family& family, std::int64_t fewest, std::int64_t most) const {
   if (fewest == most || flat_ || family.pipeline == 1) return true;
   const std::int64_t t = request_->tables[family.table].tensor_parallel;
-  const auto outermost = [&](std::int64_t size, std::int64_t stride) {
-    const auto levels = hardware::spanned(request_->devices.network, {.size = size, .stride = stride});
-    return levels.empty() ? hardware::GroupLevel{} : levels.back();
+  const auto outermost = [&](std::int64_t replicas) {
+    return hardware::spanned_at_best(request_->devices.network,
+                                     {.size = family.pipeline, .stride = t * replicas, .whole = t})
+        .back();
   };
-  const auto same = [](const hardware::GroupLevel& a, const hardware::GroupLevel& b) {
-    return a.bandwidth == b.bandwidth && a.latency == b.latency;
-  };
-  const std::int64_t p = family.pipeline;
-  return same(outermost(p, t * fewest), outermost(p, t * most)) &&
-         same(outermost(2, t * fewest * (p - 1)), outermost(2, t * most * (p - 1)));
+  const hardware::GroupLevel near = outermost(fewest), far = outermost(most);
+  return near.bandwidth == far.bandwidth && near.latency == far.latency;
 }
 
 bool Strategies::group(const Family& family, std::int64_t limit, Replicas& found) const {
@@ -71,7 +74,7 @@ bool Strategies::group(const Family& family, std::int64_t limit, Replicas& found
   }
   while (most >= 1) {
     const std::int64_t m = ceil_divide(batch, b * most);
-    std::int64_t fewest = fixed > 0 || torus_ ? most : ceil_divide(batch, b * m);
+    std::int64_t fewest = fixed > 0 || !grouped_ ? most : ceil_divide(batch, b * m);
     while (!alike(family, fewest, most)) fewest = (fewest + most + 1) / 2;
     if (family.interleave == 1 || m % family.pipeline == 0) {
       found = {.fewest = fewest, .most = most, .microbatches = m};

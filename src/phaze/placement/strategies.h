@@ -2,10 +2,11 @@
 //
 // A Family is a table, a pipeline depth and an interleaving. Within it, strategies differ in their replicas; those with
 // equally many microbatches m form groups. Costs of a group are bounded together (StageCosts with `fewest`):
-// collectives among more replicas never take less time, and more replicas never have larger shares of the states. The
-// first half needs care: in a torus, a group that fills another side gains links, so there every number of replicas is
-// a group of its own; and neighbouring stages that move apart may reach each other over another level of the network,
-// so a group ends where they do.
+// collectives among more replicas take no less time than among fewer that lie as well as they can, and more replicas
+// never have larger shares of the states. The first half needs care: in a torus, a group that fills another side gains
+// links, and where an outer level is faster than an inner one, a group that is torn apart may gain, so there every
+// number of replicas is a group of its own; and neighbouring stages that move apart may reach each other over another
+// level of the network, so a group ends where they do.
 #pragma once
 
 #include <cstdint>
@@ -46,11 +47,12 @@ class Strategies {
   bool order_matters(const Family& family) const { return family.pipeline > 1 && !flat_; }
 
  private:
+  std::int64_t groups_of(const LayerTable& table) const;
   bool alike(const Family& family, std::int64_t fewest, std::int64_t most) const;
 
   const Request* request_;
-  bool flat_ = false;   // one level, a switch: all groups of a size are alike
-  bool torus_ = false;  // some level is one
+  bool flat_ = false;    // one level, a switch: all groups of a size are alike
+  bool grouped_ = true;  // more replicas never communicate faster
   std::vector<Family> families_;
 };
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "phaze/hardware/network.h"
+#include "phaze/hardware/group.h"
 #include "phaze/placement/plan.h"
 
 namespace phaze::placement {

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 #include <ranges>
+#include <span>
 #include <vector>
 
 #include "phaze/cli/flags.h"
@@ -102,16 +103,21 @@ report::SimulatedPlan simulated(const layer_times::PlanProblem& problem, placeme
   return {std::move(ranked.plan), std::move(ranked.evaluation), std::move(pipeline), std::move(run)};
 }
 
+// So many of the best plans of the closed form are ranked anew, however many are shown.
+constexpr std::size_t kSimulated = 8;
+
 // The best plans run event by event and are put in the order of the runs, except that the optimum of the closed form
-// stays in front unless a run is faster than its own by more than the two may differ.
+// stays in front unless a run is faster than its own by more than the two may differ. Those behind them stay where they
+// are.
 void simulate_plans(const layer_times::PlanProblem& problem, placement::Solution solution, report::PlanAnswer& answer) {
   for (placement::Ranked& ranked : solution.plans) answer.plans.push_back(simulated(problem, std::move(ranked)));
   if (answer.plans.empty()) return;
   constexpr double kMargin = 0.01;
   const auto seconds = [](const report::SimulatedPlan& plan) { return plan.run.seconds; };
+  const auto best = std::span(answer.plans).first(std::min(kSimulated, answer.plans.size()));
   const bool overruled =
-      std::ranges::min(answer.plans | std::views::transform(seconds)) < (1 - kMargin) * seconds(answer.plans.front());
-  std::ranges::stable_sort(answer.plans.begin() + (overruled ? 0 : 1), answer.plans.end(), {}, seconds);
+      std::ranges::min(best | std::views::transform(seconds)) < (1 - kMargin) * seconds(best.front());
+  std::ranges::stable_sort(best.subspan(overruled ? 0 : 1), {}, seconds);
 }
 
 // The schedules of the layers as the plan runs them: its width, microbatch and sequence parallelism.
@@ -234,7 +240,6 @@ void place_model(const PlaceModelOptions& options, Session& session) {
   if (!problem) return session.fail(problem.error());
   for (const std::string& warning : problem->warnings) session.log.warning(warning);
   if (options.study) return place_as_in_2024(*problem, *cluster, options.stage_limit, session);
-  constexpr std::size_t kSimulated = 8;
   placement::Solution solution =
       placement::solve(problem->request, {.keep = std::max(options.top, kSimulated), .exhaustive = options.exhaustive},
                        session.progress);

@@ -12,27 +12,12 @@ namespace phaze::cost {
 
 using workload::Attention;
 
-double visible_keys(const Attention& attention) {
-  const auto queries = static_cast<double>(attention.query_length);
-  const auto keys = static_cast<double>(attention.key_length);
-  double seen = keys;
-  if (attention.causal) {
-    // The last query sees all keys, each one before it one less, as long as there are any.
-    const double first = std::max(0.0, keys - queries);
-    const double blind = std::max(0.0, queries - keys);
-    seen = (queries - blind) * (first + 1 + keys) / 2 / queries;
-    if (queries <= keys) seen = (first + 1 + keys) / 2;
-  }
-  if (attention.window > 0) seen = std::min(seen, static_cast<double>(attention.window));
-  return seen;
-}
-
 Estimate attention_cost(const Attention& attention, double hbm_bytes, const hardware::Chip& chip,
                         std::int64_t tensor_cores, std::int64_t vector_cores) {
   // Operands of the products are on the chip already: only array and core buffers count.
   GemmMachine machine = gemm_machine(chip, tensor_cores);
   machine.global_bytes_per_cycle = machine.hbm_bytes_per_cycle = std::numeric_limits<double>::infinity();
-  const auto keys = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(visible_keys(attention))));
+  const auto keys = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(workload::visible_keys(attention))));
   const std::int64_t products = attention.batch * attention.heads;
   const std::int64_t queries = attention.query_length;
   const std::int64_t width = attention.head_dim;

@@ -14,9 +14,6 @@
 
 namespace phaze::cost {
 
-// Keys that a query sees, on average.
-double visible_keys(const workload::Attention& attention);
-
 // `hbm_bytes`: its tensors once. Without the start cost.
 Estimate attention_cost(const workload::Attention& attention, double hbm_bytes, const hardware::Chip& chip,
                         std::int64_t tensor_cores, std::int64_t vector_cores);

@@ -182,14 +182,14 @@ TEST(Vector, rows_too_long_for_the_core_buffer_are_read_again) {
 TEST(Attention, a_causal_mask_halves_what_is_visible) {
   workload::Attention attention{
       .batch = 1, .heads = 1, .kv_heads = 1, .query_length = 100, .key_length = 100, .head_dim = 64};
-  EXPECT_DOUBLE_EQ(visible_keys(attention), 100);
+  EXPECT_DOUBLE_EQ(workload::visible_keys(attention), 100);
   attention.causal = true;
-  EXPECT_DOUBLE_EQ(visible_keys(attention), 50.5);
+  EXPECT_DOUBLE_EQ(workload::visible_keys(attention), 50.5);
   attention.window = 10;
-  EXPECT_DOUBLE_EQ(visible_keys(attention), 10);
+  EXPECT_DOUBLE_EQ(workload::visible_keys(attention), 10);
   attention.window = 0;
   attention.query_length = 1;
-  EXPECT_DOUBLE_EQ(visible_keys(attention), 100) << "the last query sees everything";
+  EXPECT_DOUBLE_EQ(workload::visible_keys(attention), 100) << "the last query sees everything";
 }
 
 TEST(Attention, never_beats_its_products_on_the_arrays) {

@@ -164,6 +164,33 @@ TEST(Problem, widths_that_do_not_suit_the_model_are_left_out_unless_asked_for) {
   EXPECT_EQ(refused.error().place, "--tensor-parallel");
 }
 
+TEST(Problem, no_plan_does_more_than_the_peak_of_its_devices) {
+  hardware::Chip fast;
+  fast.vector_cores = {.count = 1024, .lanes = 1024};
+  fast.hbm_bandwidth = 1e14;
+  fast.hbm = Bytes(std::int64_t{1} << 45);
+  cost::Memo memo;
+  NoProgress quiet;
+  for (const auto kind : {workload::AttentionKind::kEager, workload::AttentionKind::kFlash})
+    for (const std::int64_t sequence : {512, 65536}) {
+      PlanOptions options;
+      options.global_batch = 4;
+      options.widths = {1};
+      options.microbatches = {1};
+      options.sequence = sequence;
+      options.attention = kind;
+      const auto problem =
+          make_problem("llama2-7b", {.chip = fast, .devices = 4, .network = *hardware::load_network("1000GB/s")},
+                       options, memo, quiet);
+      ASSERT_TRUE(problem) << to_string(problem.error());
+      const auto solution = placement::solve(problem->request, {}, quiet);
+      ASSERT_FALSE(solution.plans.empty());
+      const double done = 4 * problem->flops_per_sample / solution.plans.front().evaluation.time_per_batch;
+      EXPECT_LT(done, 4 * fast.peak_flops());
+      EXPECT_GT(done, 0.2 * 4 * fast.peak_flops()) << "little else holds it up";
+    }
+}
+
 TEST(Problem, a_request_to_stop_is_seen_between_graphs) {
   class StopAt final : public Progress {
    public:

@@ -109,9 +109,7 @@ Result<Workload> load_workload(const std::string& model, std::int64_t devices, c
           loaded.model = graph->model;
           loaded.sequence = graph->sequence;
           loaded.parameters = static_cast<double>(graph->parameters);
-          const workload::ModelFlops flops = workload::model_flops(*graph);
-          loaded.flops_per_sample =
-              static_cast<double>((flops.forward + flops.backward).value()) / static_cast<double>(graph->microbatch);
+          loaded.flops_per_sample = workload::useful_flops(*graph) / static_cast<double>(graph->microbatch);
           loaded.warnings = graph->warnings;
           loaded.config = workload::published_config(model);
         }

@@ -72,7 +72,7 @@ PassProfile::PassProfile(const OpGraph& graph, const hardware::Network& network,
     } else if (const auto* attention = std::get_if<workload::Attention>(&work)) {
       counted.bytes = bytes_of(graph, op);
       counted.macs = real(attention->batch * attention->heads) * real(attention->query_length) *
-                     std::max(1.0, std::ceil(cost::visible_keys(*attention))) * real(attention->head_dim) *
+                     std::max(1.0, std::ceil(workload::visible_keys(*attention))) * real(attention->head_dim) *
                      (attention->backward ? 5 : 2);
       counted.mapped = counted.timed = true;
     } else if (const auto* collective = std::get_if<workload::Collective>(&work); collective && !is_nop(work)) {

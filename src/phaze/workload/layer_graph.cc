@@ -20,6 +20,15 @@ ModelFlops model_flops(const LayerGraph& graph) {
   return sum;
 }
 
+double useful_flops(const LayerGraph& graph) {
+  double sum = 0;
+  for (std::size_t i = 0; i < graph.layers.size(); ++i)
+    for (const OpGraph* pass : {&graph.layers[i].forward, &graph.layers[i].backward})
+      for (const Op& op : pass->ops())
+        sum += useful_flops(op.work) * static_cast<double>(graph.repeat(LayerId(i)) * graph.parallel.width);
+  return sum;
+}
+
 Result<Layer> make_layer(std::string name, const OpGraph& whole_forward, const LayerOptions& options) {
   if (auto status = validate(whole_forward); !status) return within("layer '" + name + "'", status.error());
   auto forward = slice(whole_forward, options.parallel);

@@ -59,6 +59,9 @@ struct ModelFlops {
 };
 ModelFlops model_flops(const LayerGraph& graph);
 
+// Forward and backward, what the model needs (op.h): what utilisation counts.
+double useful_flops(const LayerGraph& graph);
+
 // What happens to each layer's forward graph on its way into a LayerGraph.
 struct LayerOptions {
   TensorParallel parallel;

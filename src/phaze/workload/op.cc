@@ -27,6 +27,30 @@ bool is_nop(const Work& work) {
   return std::holds_alternative<View>(work);
 }
 
+double visible_keys(const Attention& attention) {
+  const auto queries = static_cast<double>(attention.query_length);
+  const auto keys = static_cast<double>(attention.key_length);
+  double seen = keys;
+  if (attention.causal) {
+    // The last query sees all keys, each one before it one less, as long as there are any.
+    const double first = std::max(0.0, keys - queries);
+    const double blind = std::max(0.0, queries - keys);
+    seen = (queries - blind) * (first + 1 + keys) / 2 / queries;
+    if (queries <= keys) seen = (first + 1 + keys) / 2;
+  }
+  if (attention.window > 0) seen = std::min(seen, static_cast<double>(attention.window));
+  return seen;
+}
+
+double useful_flops(const Work& work) {
+  const auto* attention = std::get_if<Attention>(&work);
+  if (attention == nullptr) return static_cast<double>(matrix_flops(work).value());
+  const auto real = [](std::int64_t value) { return static_cast<double>(value); };
+  const double products = attention->backward ? 4 : 2;
+  return 2 * products * real(attention->batch) * real(attention->heads) * real(attention->query_length) *
+         visible_keys(*attention) * real(attention->head_dim);
+}
+
 Flops matrix_flops(const Work& work) {
   if (const auto* gemm = std::get_if<Gemm>(&work))
     return Flops(saturating_product({2, gemm->batch, gemm->m, gemm->n, gemm->k}));

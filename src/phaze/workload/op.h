@@ -83,6 +83,13 @@ bool is_nop(const Work& work);
 // causal or not, as is the convention for model FLOPs: two products forward, five backward (scores are computed again).
 Flops matrix_flops(const Work& work);
 
+// Of these, what a model needs: fused attention passes over scores that nobody sees, and to compute the others again is
+// a matter of the kernel.
+double useful_flops(const Work& work);
+
+// Keys that a query sees, on average.
+double visible_keys(const Attention& attention);
+
 // "gemm", "vector", "attention", "collective" or "nop".
 std::string_view kind_name(const Work& work);
 

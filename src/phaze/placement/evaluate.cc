@@ -94,9 +94,10 @@ class Checker {
     const Stage& stage = plan_.stages[s];
     const std::size_t policy = index(stage.recompute);
     StageEvaluation seen;
-    double saved = 0, rerun = 0, widest = 0;
+    double rerun = 0, widest = 0;
+    std::vector<double> kept;
     for (const Range& chunk : stage.chunks) {
-      double copy = 0;
+      double copy = 0, saved = 0;
       for (std::size_t node = chunk.begin; node < chunk.end; ++node) {
         const LayerCost& layer = table_.layer(node);
         seen.forward_seconds += layer.forward.seconds;
@@ -110,6 +111,7 @@ class Checker {
         widest = std::max(widest, layer.parameters);
         copy = std::max(copy, layer.tied_parameters);
       }
+      kept.push_back(saved);
       if (chunk.begin > 0) seen.parameters += copy;
       seen.arrival_seconds += message(chunk.begin) + message(chunk.end);
     }
@@ -119,7 +121,7 @@ class Checker {
     seen.memory.parameters = seen.parameters * states.parameters / (how_.zero == 3 ? d : 1);
     seen.memory.gradients = seen.parameters * states.gradients / (how_.zero >= 2 ? d : 1);
     seen.memory.optimizer = seen.parameters * states.optimizer / (how_.zero >= 1 ? d : 1);
-    seen.memory.activations = saved * in_flight(s);
+    seen.memory.activations = most_kept(kept, s);
     seen.memory.workspace = rerun + (how_.zero == 3 ? 2 * widest * states.parameters : 0);
     if (seen.memory.total() > request_.devices.memory * (1 + 1e-12))
       broken(fmt::format("stage {} needs {:.6g} bytes per device and has {:.6g}", s + 1, seen.memory.total(),
@@ -127,12 +129,26 @@ class Checker {
     result_.stages.push_back(seen);
   }
 
-  // Forward passes that a stage has begun and not yet taken back, at most; counted along its schedule.
-  double in_flight(std::size_t s) const {
-    const auto p = static_cast<double>(how_.pipeline), v = static_cast<double>(how_.interleave);
-    const double behind = p - 1 - static_cast<double>(s);
-    if (how_.interleave == 1) return std::min(behind + 1, microbatches_);
-    return std::min(2 * behind + (v - 1) * p + 1, microbatches_ * v) / v;
+  // What a stage has begun and not yet taken back, at most: after every forward pass, by how often each chunk's turn
+  // has come in either direction.
+  double most_kept(const std::vector<double>& kept, std::size_t s) const {
+    const std::int64_t p = how_.pipeline, v = how_.interleave, m = result_.microbatches;
+    const std::int64_t behind = p - 1 - static_cast<std::int64_t>(s);
+    if (v == 1) return kept.front() * static_cast<double>(std::min(behind + 1, m));
+    const std::int64_t ahead = 2 * behind + (v - 1) * p;
+    const auto turns = [&](std::int64_t passes, std::int64_t place) {
+      return passes / (p * v) * p + std::clamp(passes % (p * v) - place * p, std::int64_t{0}, p);
+    };
+    double most = 0;
+    for (std::int64_t begun = 1; begun <= std::min(m * v, ahead + p * v); ++begun) {
+      const std::int64_t ended = std::max<std::int64_t>(0, begun - 1 - ahead);
+      double now = 0;
+      for (std::int64_t chunk = 0; chunk < v; ++chunk)
+        now += kept[static_cast<std::size_t>(chunk)] *
+               static_cast<double>(turns(begun, chunk) - turns(ended, v - 1 - chunk));
+      most = std::max(most, now);
+    }
+    return most;
   }
 
   void add_sharding(StageEvaluation& seen, double widest) const {

@@ -140,20 +140,42 @@ StageChoice StageCosts::device(std::span<const Range> chunks, std::int64_t k) co
   return {};
 }
 
+// The most that a device keeps of its chunks. They take turns, p microbatches each, and backward passes follow in the
+// same rhythm from the last chunk on; a first chunk with the embedding is in flight up to 2p times, a last one with the
+// head once. After the first backward pass what is kept repeats with every round of p·v passes.
+double StageCosts::kept(std::span<const Range> chunks, std::int64_t k, std::size_t policy) const {
+  std::vector<double> saved;
+  saved.reserve(chunks.size());
+  for (const Range& chunk : chunks) saved.push_back(sums_->saved(policy, chunk.begin, chunk.end));
+  // Sums of equal layers differ in their last digits.
+  const auto [least, largest] = std::ranges::minmax(saved);
+  if (least >= largest * (1 - 1e-12))
+    return in_flight_[static_cast<std::size_t>(k)] * largest * real(strategy_.interleave);
+  const std::int64_t p = strategy_.pipeline, v = strategy_.interleave;
+  const std::int64_t passes = microbatches_ * v, ahead = std::min(passes, 2 * (k - 1) + (v - 1) * p);
+  const auto turn = [&](std::int64_t pass) { return static_cast<std::size_t>(pass / p % v); };
+  double held = 0, most = 0;
+  for (std::int64_t pass = 0; pass < std::min(passes, ahead + p * v); ++pass) {
+    held += saved[turn(pass)];
+    most = std::max(most, held);
+    if (pass >= ahead) held -= saved[saved.size() - 1 - turn(pass - ahead)];
+  }
+  return most;
+}
+
 Memory StageCosts::memory(std::span<const Range> chunks, std::int64_t k, Recompute policy) const {
   const StateBytes& states = request_->training.states;
   const auto share = [&](int from) { return strategy_.zero >= from ? 1 / real(strategy_.data_parallel) : 1.0; };
-  double parameters = 0, saved = 0, rerun = 0, layer = 0;
+  double parameters = 0, rerun = 0, layer = 0;
   for (const Range& chunk : chunks) {
     parameters += sums_->parameters(chunk.begin, chunk.end);
-    saved += sums_->saved(index(policy), chunk.begin, chunk.end);
     rerun = std::max(rerun, sums_->rerun(index(policy), chunk.begin, chunk.end));
     layer = std::max(layer, sums_->largest_layer_parameters(chunk.begin, chunk.end));
   }
   return {.parameters = parameters * states.parameters * share(3),
           .gradients = parameters * states.gradients * share(2),
           .optimizer = parameters * states.optimizer * share(1),
-          .activations = in_flight_[static_cast<std::size_t>(k)] * saved,
+          .activations = kept(chunks, k, index(policy)),
           .workspace = rerun + (strategy_.zero == 3 ? 2 * states.parameters * layer : 0)};
 }
 

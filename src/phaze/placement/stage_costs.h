@@ -26,7 +26,7 @@ struct StageChoice {
 
 // Microbatches of m that the k-th stage from the end of p holds at most, in units of whole stages: min(k, m) under
 // 1F1B. Interleaved, a device runs 2·(k − 1) + (v − 1)·p chunks ahead of its first backward pass (Narayanan et al.
-// 2021), and one more, which is p + (p − 1)/v stages on the first.
+// 2021), and one more, which is p + (p − 1)/v stages on the first; of chunks that keep equally much.
 double stages_in_flight(std::int64_t k, std::int64_t p, std::int64_t v, std::int64_t m);
 
 class StageCosts {
@@ -109,6 +109,7 @@ class StageCosts {
   double all_gather(double parameters) const;
   double tied_outside_first(std::span<const Range> chunks, bool first) const;
   double reduce_scatter(double parameters) const;
+  double kept(std::span<const Range> chunks, std::int64_t k, std::size_t policy) const;
 
   const Request* request_;
   const TableSums* sums_;

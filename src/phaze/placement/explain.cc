@@ -1,4 +1,4 @@
-// Why nothing fits, and what would.
+// Whether anything fits; where nothing does, why, and what would.
 //
 // Whether a family of strategies (table, pipeline, interleaving) fits asks for nothing but memory, and there more
 // replicas never hurt: shares of the states are smaller and microbatches in flight no more. So a family is judged by
@@ -31,7 +31,15 @@ class Explainer {
     for (const LayerTable& table : request_.tables) sums_.emplace_back(table);
   }
 
-  Shortage run() {
+  bool anything_fits() const {
+    const Strategies strategies(request_);
+    Replicas group;
+    return std::ranges::any_of(strategies.families(), [&](const Family& family) {
+      return strategies.group(family, strategies.most_replicas(family), group) && fits(request_, family, group.most);
+    });
+  }
+
+  Shortage run() const {
     Shortage shortage;
     if (const std::int64_t devices = least_devices_whatever_memory(); devices > request_.devices.count) {
       shortage.sufficient_devices = devices;
@@ -171,6 +179,8 @@ class Explainer {
 };
 
 }  // namespace
+
+bool has_plan(const Request& request) { return Explainer(request).anything_fits(); }
 
 Shortage explain(const Request& request) { return Explainer(request).run(); }
 

@@ -131,16 +131,20 @@ Result<search::Problem> make_problem(const SearchRequest& request, Session& sess
   search::Problem problem = request.problem;
   auto space = hardware::load_space(request.space);
   if (!space) return space.error();
-  space->for_each_kept([&](const hardware::Chip& chip) {
-    problem.chips.push_back(chip);
-    return !interrupted();
-  });
+  space->for_each_kept(
+      [&](const hardware::Chip& chip) {
+        problem.chips.push_back(chip);
+        return true;
+      },
+      session.progress);
   if (interrupted()) return Error{"stopped"};
   session.log.debug(fmt::format("space {}: {} of {} chips are within its limits", request.space, problem.chips.size(),
                                 space->points()));
   if (problem.chips.empty()) {
     space->limits = {};
-    if (space->count_kept() == 0)
+    const auto kept = space->count_kept(session.progress);
+    if (!kept) return Error{"stopped"};
+    if (*kept == 0)
       return Error{"the buffers of no chip of the space hold a block of its array", "--space " + request.space,
                    "raise core_buffer or glb, or base the space on a chip with a smaller tile"};
     return Error{"no chip is within the limits of the space", "--space"};

@@ -98,7 +98,7 @@ class Rule {
       request.tables.push_back(layer_times::LayerPricer(graph).untimed());
     const auto [begin, end] = placement::repeated_layers(request.tables.front());
     layers_ = static_cast<std::int64_t>(end - begin);
-    return !placement::solve(request, {.keep = 1, .any = true}, progress_).plans.empty();
+    return placement::has_plan(request);
   }
 
   const std::string& model_;

@@ -62,7 +62,7 @@ Result<exports::Exported> export_run(const ExportOptions& options) {
   if (!run) return run.error();
   if (options.format == Format::kCsv) return exports::evaluations_csv(*run);
   const auto found = exports::read_run_plan(*run, options.model);
-  if (!found) return found.error().place == "--model" ? found.error() : within(options.input, found.error());
+  if (!found) return found.error();
   return convert(found->plan, found->text, options.format);
 }
 

@@ -25,7 +25,7 @@ void write_report(const ReportOptions& options, Session& session) {
   auto run = run_db::Reader::open(options.run);
   if (!run) return session.fail(run.error());
   const auto document = report::run_document(*run);
-  if (!document) return session.fail(within(options.run, document.error()));
+  if (!document) return session.fail(document.error());
   const auto page = report::explorer_page(*document);
   if (!page) return session.fail(page.error());
   const std::string output =

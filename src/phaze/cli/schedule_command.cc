@@ -1,6 +1,7 @@
 #include <memory>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "phaze/base/nearest.h"
@@ -40,17 +41,17 @@ struct Answer {
   Stop::Reason ended_by = Stop::Reason::kNone;
 };
 
-// The layer that was named, or the one that the model repeats most.
+// The layer that was named, or the one that the model repeats most, among equals the one with most operators.
 Result<const workload::Layer*> layer_of(const workload::LayerGraph& graph, const std::string& name) {
   std::vector<std::string> names;
   const workload::Layer* chosen = nullptr;
-  std::int64_t most = 0;
+  std::pair<std::int64_t, std::size_t> most;
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     const workload::Layer& layer = graph.layers[i];
     if (layer.name == name) return &layer;
     names.push_back(layer.name);
-    if (const std::int64_t repeat = graph.repeat(workload::LayerId(i)); repeat > most) {
-      most = repeat;
+    if (const std::pair weight(graph.repeat(workload::LayerId(i)), layer.forward.size()); weight > most) {
+      most = weight;
       chosen = &layer;
     }
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "phaze/cli/flags.h"
@@ -13,6 +14,17 @@ namespace phaze::cli {
 namespace {
 
 constexpr std::size_t kMostDigitsOfGib = 6;  // a petabyte
+
+// Answers and databases keep what they say of a model under its name.
+Status has_a_name_of_its_own(const layer_times::Workload& workload, const std::string& given,
+                             const SearchRequest& request, const std::vector<layer_times::Workload>& before) {
+  const auto same = std::ranges::find(before, workload.model, &layer_times::Workload::model);
+  if (same == before.end()) return Done{};
+  const std::string& other = request.models[static_cast<std::size_t>(same - before.begin())];
+  if (other == given) return Error{"is named twice", given, "name it once, and let --weights count it for more"};
+  return Error{"has the name '" + workload.model + "', as " + other + " has", given,
+               "rename one of the files; a config.json has the name of its folder"};
+}
 
 // Throughput of every model on the baseline chip, with its best plan there.
 Result<std::vector<double>> baseline(const SearchRequest& request, const search::Problem& problem, Session& session) {
@@ -131,16 +143,20 @@ Result<search::Problem> make_problem(const SearchRequest& request, Session& sess
   search::Problem problem = request.problem;
   auto space = hardware::load_space(request.space);
   if (!space) return space.error();
-  space->for_each_kept([&](const hardware::Chip& chip) {
-    problem.chips.push_back(chip);
-    return !interrupted();
-  });
+  space->for_each_kept(
+      [&](const hardware::Chip& chip) {
+        problem.chips.push_back(chip);
+        return true;
+      },
+      session.progress);
   if (interrupted()) return Error{"stopped"};
   session.log.debug(fmt::format("space {}: {} of {} chips are within its limits", request.space, problem.chips.size(),
                                 space->points()));
   if (problem.chips.empty()) {
     space->limits = {};
-    if (space->count_kept() == 0)
+    const auto kept = space->count_kept(session.progress);
+    if (!kept) return Error{"stopped"};
+    if (*kept == 0)
       return Error{"the buffers of no chip of the space hold a block of its array", "--space " + request.space,
                    "raise core_buffer or glb, or base the space on a chip with a smaller tile"};
     return Error{"no chip is within the limits of the space", "--space"};
@@ -160,6 +176,8 @@ Result<search::Problem> make_problem(const SearchRequest& request, Session& sess
   for (const std::string& model : request.models) {
     auto workload = layer_times::load_workload(model, problem.devices, problem.network, request.plan, session.progress);
     if (!workload) return workload.error();
+    if (auto status = has_a_name_of_its_own(*workload, model, request, problem.workloads); !status)
+      return status.error();
     session.log.debug(fmt::format("model {}: {} choices of width, microbatch and sequence parallelism", workload->model,
                                   workload->graphs.size()));
     for (const std::string& warning : workload->warnings) session.log.warning(warning);

@@ -14,14 +14,16 @@ namespace {
 void write_csv(const hardware::DesignSpace& space, Session& session) {
   constexpr std::size_t kBlock = 1U << 16U;
   std::string block = report::kSpaceCsvHeader;
-  space.for_each_kept([&](const hardware::Chip& chip) {
-    block += report::space_csv_row(chip, space.limits.area_model);
-    if (block.size() >= kBlock) {
-      session.answer(block);
-      block.clear();
-    }
-    return session.exit_code == kAnswered && !interrupted();
-  });
+  space.for_each_kept(
+      [&](const hardware::Chip& chip) {
+        block += report::space_csv_row(chip, space.limits.area_model);
+        if (block.size() >= kBlock) {
+          session.answer(block);
+          block.clear();
+        }
+        return session.exit_code == kAnswered;
+      },
+      session.progress);
   if (interrupted()) return session.fail({"stopped"});
   session.answer(block);
 }
@@ -30,7 +32,9 @@ void show(const std::string& named, bool csv, Session& session) {
   const auto space = hardware::load_space(named);
   if (!space) return session.fail(space.error());
   if (csv) return write_csv(*space, session);
-  session.answer(session.json ? report::space_json(*space) : report::space_text(*space));
+  const auto kept = space->count_kept(session.progress);
+  if (!kept) return session.fail({"stopped"});
+  session.answer(session.json ? report::space_json(*space, *kept) : report::space_text(*space, *kept));
 }
 
 }  // namespace

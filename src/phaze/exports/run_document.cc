@@ -47,10 +47,10 @@ Result<RunPlan> read_run_plan(run_db::Reader& run, const std::string& model) {
   auto text = run.artefact(0, "plan", *name);
   if (!text) return text.error();
   if (!*text)
-    return Error{"the run holds no plan of '" + *name + "'", "",
+    return Error{"the run holds no plan of '" + *name + "'", run.path(),
                  "it found no chip, or was stopped before; see 'phaze search --resume'"};
   auto plan = read_plan(**text);
-  if (!plan) return within("plan of '" + *name + "'", plan.error());
+  if (!plan) return within(run.path() + ": plan of '" + *name + "'", plan.error());
   if (!plan->chip) {
     const auto best = run.best(0);
     if (!best) return best.error();
@@ -80,7 +80,7 @@ Result<Exported> evaluations_csv(run_db::Reader& run) {
   const auto to = std::back_inserter(out.text);
   for (const run_db::FateRow& fate : *fates) {
     if (fate.chip < 0 || static_cast<std::size_t>(fate.chip) >= chips->size())
-      return Error{fmt::format("chip {} has a fate but no row", fate.chip), "table fates"};
+      return Error{fmt::format("chip {} has a fate but no row", fate.chip), run.path() + ": table fates"};
     const run_db::ChipRow& row = (*chips)[static_cast<std::size_t>(fate.chip)];
     const hardware::Chip& chip = row.chip;
     const std::string start = fmt::format(
@@ -93,7 +93,8 @@ Result<Exported> evaluations_csv(run_db::Reader& run) {
     for (auto it = first; it != last; ++it) {
       const run_db::EvaluationRow& plan = *it->second;
       if (plan.model < 0 || static_cast<std::size_t>(plan.model) >= models->size())
-        return Error{fmt::format("model {} is evaluated but has no row", plan.model), "table evaluations"};
+        return Error{fmt::format("model {} is evaluated but has no row", plan.model),
+                     run.path() + ": table evaluations"};
       const run_db::ModelRow& model = (*models)[static_cast<std::size_t>(plan.model)];
       fmt::format_to(to, "{},{},{},{},{},{},{},{},{},{},{},{},{}\n", start, csv_field(model.name), plan.seconds,
                      static_cast<double>(model.global_batch) / plan.seconds, plan.tensor_parallel,

@@ -28,7 +28,7 @@ void apply(const DesignSpace& space, Chip& chip, std::size_t dimension, std::siz
 
 // Above the limits, below them, or kept. Area and power never shrink when a parameter grows, so along one dimension
 // with ascending values the three come in the order low, kept, high. Sharing out by a single core breaks that order
-// only at the value 1 of a core count, so that a dimension with that value is walked (order_of).
+// only at the value 1 of a core count, its least, so that this value is looked at apart (count_row).
 enum class Side : std::uint8_t { kLow, kKept, kHigh };
 
 Side side(const DesignSpace& space, const Chip& chip) {
@@ -70,29 +70,30 @@ bool changes_cores(const DesignSpace& space, const Dimension& dimension) {
 Order order_of(const DesignSpace& space, const Dimension& dimension) {
   const std::vector<double>& values = dimension.values;
   if (core_may_fall_short(space) && changes_cores(space, dimension)) return Order::kMixed;
-  if (std::ranges::find(values, 1.0) != values.end()) return Order::kMixed;
   if (std::ranges::is_sorted(values)) return Order::kAscending;
   return std::ranges::is_sorted(values, std::greater<>()) ? Order::kDescending : Order::kMixed;
 }
 
-// How many of the innermost dimension's values are kept, by bisection where its values are monotone.
-std::int64_t count_innermost(const DesignSpace& space, Chip& chip, std::size_t dimension, Order order) {
-  const std::size_t n = space.dimensions[dimension].values.size();
+// How many values of the innermost dimension are kept, by bisection where they are monotone.
+std::int64_t count_row(const DesignSpace& space, Chip& chip, Order order) {
+  const std::vector<double>& values = space.dimensions.back().values;
+  const std::size_t n = values.size();
+  // In ascending order of value, if there is one.
+  const auto place = [&](std::size_t i) { return order == Order::kDescending ? n - 1 - i : i; };
   const auto side_at = [&](std::size_t i) {
-    apply(space, chip, dimension, i);
+    apply(space, chip, space.dimensions.size() - 1, place(i));
     return side(space, chip);
   };
-  if (order == Order::kMixed) {
-    std::int64_t kept = 0;
-    for (std::size_t i = 0; i < n; ++i) kept += side_at(i) == Side::kKept ? 1 : 0;
-    return kept;
-  }
-  // The first index, in ascending order of value, at which `past` holds.
+  std::int64_t kept = 0;
+  std::size_t alone = 0;
+  while (alone < n && (order == Order::kMixed || values[place(alone)] == 1))
+    kept += side_at(alone++) == Side::kKept ? 1 : 0;
+  // The first of the others at which `past` holds.
   const auto first = [&](const auto& past) {
-    std::size_t low = 0, high = n;
+    std::size_t low = alone, high = n;
     while (low < high) {
       const std::size_t middle = (low + high) / 2;
-      if (past(side_at(order == Order::kAscending ? middle : n - 1 - middle)))
+      if (past(side_at(middle)))
         high = middle;
       else
         low = middle + 1;
@@ -101,28 +102,35 @@ std::int64_t count_innermost(const DesignSpace& space, Chip& chip, std::size_t d
   };
   const std::size_t from = first([](Side s) { return s != Side::kLow; });
   const std::size_t to = first([](Side s) { return s == Side::kHigh; });
-  return static_cast<std::int64_t>(to - std::min(from, to));
+  return kept + static_cast<std::int64_t>(to - std::min(from, to));
 }
 
-std::int64_t count_from(const DesignSpace& space, Chip& chip, std::size_t dimension, Order innermost) {
-  if (dimension + 1 == space.dimensions.size()) return count_innermost(space, chip, dimension, innermost);
-  std::int64_t kept = 0;
+// Moves the chip to every choice of values of the dimensions from this one on, the innermost left out, and does `row`
+// there until it returns false.
+template <typename Row>
+bool for_each_row(const DesignSpace& space, Chip& chip, std::size_t dimension, const Row& row) {
+  if (dimension + 1 == space.dimensions.size()) return row();
   for (std::size_t i = 0; i < space.dimensions[dimension].values.size(); ++i) {
     apply(space, chip, dimension, i);
-    kept = saturating_add(kept, count_from(space, chip, dimension + 1, innermost));
-  }
-  return kept;
-}
-
-bool visit_from(const DesignSpace& space, Chip& chip, std::size_t dimension,
-                const std::function<bool(const Chip&)>& visit) {
-  if (dimension == space.dimensions.size()) return side(space, chip) != Side::kKept || visit(chip);
-  for (std::size_t i = 0; i < space.dimensions[dimension].values.size(); ++i) {
-    apply(space, chip, dimension, i);
-    if (!visit_from(space, chip, dimension + 1, visit)) return false;
+    if (!for_each_row(space, chip, dimension + 1, row)) return false;
   }
   return true;
 }
+
+// Points that were looked at, a row at a time.
+class Passed {
+ public:
+  Passed(const DesignSpace& space, Progress& progress)
+      : row_(static_cast<std::int64_t>(space.dimensions.back().values.size())),
+        total_(space.points()),
+        progress_(progress) {}
+  // False when the work should stop.
+  bool one_more_row() { return progress_.advance("points", done_ = saturating_add(done_, row_), total_); }
+
+ private:
+  std::int64_t row_, total_, done_ = 0;
+  Progress& progress_;
+};
 
 }  // namespace
 
@@ -141,15 +149,44 @@ void DesignSpace::set(Chip& chip, const Dimension& dimension, double value) cons
 
 bool DesignSpace::keeps(const Chip& chip) const { return side(*this, chip) == Side::kKept; }
 
-std::int64_t DesignSpace::count_kept() const {
+std::optional<std::int64_t> DesignSpace::count_kept(Progress& progress) const {
   Chip chip = base;
   if (dimensions.empty()) return keeps(chip) ? 1 : 0;
-  return count_from(*this, chip, 0, order_of(*this, dimensions.back()));
+  const Order order = order_of(*this, dimensions.back());
+  std::int64_t kept = 0;
+  Passed passed(*this, progress);
+  const bool all = for_each_row(*this, chip, 0, [&] {
+    kept = saturating_add(kept, count_row(*this, chip, order));
+    return passed.one_more_row();
+  });
+  if (!all) return std::nullopt;
+  return kept;
+}
+
+std::int64_t DesignSpace::count_kept() const {
+  NoProgress silent;
+  return *count_kept(silent);
+}
+
+void DesignSpace::for_each_kept(const std::function<bool(const Chip&)>& visit, Progress& progress) const {
+  Chip chip = base;
+  if (dimensions.empty()) {
+    if (keeps(chip)) visit(chip);
+    return;
+  }
+  Passed passed(*this, progress);
+  for_each_row(*this, chip, 0, [&] {
+    for (std::size_t i = 0; i < dimensions.back().values.size(); ++i) {
+      apply(*this, chip, dimensions.size() - 1, i);
+      if (keeps(chip) && !visit(chip)) return false;
+    }
+    return passed.one_more_row();
+  });
 }
 
 void DesignSpace::for_each_kept(const std::function<bool(const Chip&)>& visit) const {
-  Chip chip = base;
-  visit_from(*this, chip, 0, visit);
+  NoProgress silent;
+  for_each_kept(visit, silent);
 }
 
 DesignSpace phaze_space() {

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "phaze/base/progress.h"
 #include "phaze/base/result.h"
 #include "phaze/hardware/area.h"
 #include "phaze/hardware/chip.h"
@@ -56,8 +57,11 @@ class DesignSpace {
   // Moves a chip along a dimension, and whatever is tied to it.
   void set(Chip& chip, const Dimension& dimension, double value) const;
 
+  // Nothing where `progress` said stop.
+  std::optional<std::int64_t> count_kept(Progress& progress) const;
   std::int64_t count_kept() const;
-  // In order, until the visitor returns false.
+  // In order, until the visitor returns false or `progress` says stop.
+  void for_each_kept(const std::function<bool(const Chip&)>& visit, Progress& progress) const;
   void for_each_kept(const std::function<bool(const Chip&)>& visit) const;
 };
 

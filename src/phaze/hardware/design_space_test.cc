@@ -1,8 +1,10 @@
 #include "phaze/hardware/design_space.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -105,6 +107,29 @@ TEST(DesignSpace, counts_what_it_walks) {
   }
 }
 
+// Says stop when it is asked for the first time.
+class Impatient final : public Progress {
+ public:
+  bool advance(std::string_view, std::int64_t, std::int64_t) override { return false; }
+};
+
+TEST(DesignSpace, counting_and_walking_stop_when_asked_to_whether_or_not_anything_is_kept) {
+  DesignSpace space = phaze_space();
+  Impatient impatient;
+  EXPECT_EQ(space.count_kept(impatient), std::nullopt);
+  std::size_t visited = 0;
+  const auto visit = [&](const Chip&) { return ++visited > 0; };
+  space.for_each_kept(visit, impatient);
+  EXPECT_LE(visited, space.dimensions.back().values.size());
+  // Without any that is kept, nobody but the progress could stop a walk that takes a year.
+  space.dimensions.assign(4, {*find_parameter("lanes"), std::vector<double>(1000, 4096.0)});
+  space.limits.max_area_um2 = 1;
+  visited = 0;
+  space.for_each_kept(visit, impatient);
+  EXPECT_EQ(visited, 0U);
+  EXPECT_EQ(space.count_kept(impatient), std::nullopt);
+}
+
 // What buffers hold has no order along the sides of an array whose kernels have tiles; counting must not bisect there.
 TEST(DesignSpace, counts_and_walks_only_chips_whose_buffers_hold_products) {
   std::mt19937_64 random(5);
@@ -176,6 +201,23 @@ limits: {area: 100mm2}
   EXPECT_EQ(space->points(), std::int64_t{100} * 10 * 2 * 524288);
   EXPECT_GT(space->count_kept(), 0);
   EXPECT_LT(space->count_kept(), space->points());
+}
+
+// Looking at each of these would take minutes.
+TEST(SpaceFile, a_dimension_that_begins_with_one_is_bisected_like_any_other) {
+  for (const char* innermost : {"lanes", "vector_cores"}) {
+    const auto space = parse_space_file(fmt::format(R"(
+dimensions:
+  tensor_cores: {{from: 1, to: 4096, step: 1}}
+  {}: {{from: 1, to: 1000000, step: 1}}
+limits: {{area: 300mm2}}
+)",
+                                                    innermost));
+    ASSERT_TRUE(space) << to_string(space.error());
+    const auto started = std::chrono::steady_clock::now();
+    EXPECT_GT(space->count_kept(), 0);
+    EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds(20));
+  }
 }
 
 TEST(SpaceFile, broken_files_are_refused_by_line) {

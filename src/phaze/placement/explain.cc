@@ -1,4 +1,4 @@
-// Why nothing fits, and what would.
+// Whether anything fits; where nothing does, why, and what would.
 //
 // Whether a family of strategies (table, pipeline, interleaving) fits asks for nothing but memory, and there more
 // replicas never hurt: shares of the states are smaller and microbatches in flight no more. So a family is judged by
@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "phaze/base/units.h"
 #include "phaze/placement/partition.h"
 #include "phaze/placement/solve.h"
 #include "phaze/placement/stage_costs.h"
@@ -31,7 +33,15 @@ class Explainer {
     for (const LayerTable& table : request_.tables) sums_.emplace_back(table);
   }
 
-  Shortage run() {
+  bool anything_fits() const {
+    const Strategies strategies(request_);
+    Replicas group;
+    return std::ranges::any_of(strategies.families(), [&](const Family& family) {
+      return strategies.group(family, strategies.most_replicas(family), group) && fits(request_, family, group.most);
+    });
+  }
+
+  Shortage run() const {
     Shortage shortage;
     if (const std::int64_t devices = least_devices_whatever_memory(); devices > request_.devices.count) {
       shortage.sufficient_devices = devices;
@@ -108,20 +118,30 @@ class Explainer {
     return hardware::devices_for(request_.devices.network, stages_and_replicas(), least_width());
   }
 
+  // What was asked for and cannot be; all of it, where only the parts together cannot.
   std::string shape() const {
-    std::string text;
-    const auto add = [&](std::string part) { text += (text.empty() ? "" : ", ") + std::move(part); };
     const Freedom& freedom = request_.freedom;
+    const std::size_t layers = request_.tables.front().size();
+    const std::int64_t batch = request_.training.global_batch;
+    const std::int64_t microbatch = std::ranges::min(request_.tables, {}, &LayerTable::microbatch).microbatch;
+    std::vector<std::string> all, impossible;
+    const auto add = [&](bool alone, std::string part) {
+      if (alone) impossible.push_back(part);
+      all.push_back(std::move(part));
+    };
     if (freedom.pipeline > 0)
-      add(fmt::format("{} stages of {} layers", freedom.pipeline, request_.tables.front().size()));
-    if (freedom.data_parallel > 0)
-      add(fmt::format("{} replicas of {} samples", freedom.data_parallel, request_.training.global_batch));
+      add(std::cmp_greater(freedom.pipeline, layers), fmt::format("{} stages of {} layers", freedom.pipeline, layers));
+    if (const std::int64_t most = ceil_divide(batch, microbatch); freedom.data_parallel > most)
+      add(true, fmt::format("{} replicas, while microbatches of {} divide {} samples among {} at most",
+                            freedom.data_parallel, microbatch, batch, most));
+    else if (freedom.data_parallel > 0)
+      add(false, fmt::format("{} replicas of {} samples", freedom.data_parallel, batch));
     if (!freedom.interleave.empty())
-      add(fmt::format(
-          "{} chunks per stage, which must divide the repeated layers, with microbatches in multiples of the "
-          "stages",
-          freedom.interleave.front()));
-    return text;
+      add(false,
+          fmt::format("{} chunks per stage, which must divide the repeated layers, with microbatches in multiples of "
+                      "the stages",
+                      freedom.interleave.front()));
+    return fmt::format("{}", fmt::join(impossible.empty() ? all : impossible, ", "));
   }
 
   double least_memory() const {
@@ -186,6 +206,8 @@ class Explainer {
 };
 
 }  // namespace
+
+bool has_plan(const Request& request) { return Explainer(request).anything_fits(); }
 
 Shortage explain(const Request& request) { return Explainer(request).run(); }
 

@@ -214,6 +214,20 @@ TEST(Plan, early_stages_recompute_more_than_late_ones) {
   for (std::size_t s = 1; s < stages.size(); ++s) EXPECT_LE(stages[s].recompute, stages[s - 1].recompute);
 }
 
+TEST(Plan, there_is_a_plan_just_where_the_solver_finds_one) {
+  int with = 0, without = 0;
+  for (std::uint64_t seed = 4300; seed < 4700; ++seed) {
+    std::mt19937_64 random(seed);
+    Request request = random_request(random, {});
+    if (seed % 2 == 0) request.devices.memory /= 10;
+    const bool found = best_time(request) >= 0;
+    EXPECT_EQ(has_plan(request), found) << "seed " << seed;
+    ++(found ? with : without);
+  }
+  EXPECT_GT(with, 100);
+  EXPECT_GT(without, 100);
+}
+
 TEST(Plan, what_is_said_to_suffice_does_and_less_does_not) {
   int explained = 0, with_devices = 0, without = 0;
   for (std::uint64_t seed = 4000; seed < 4300; ++seed) {

@@ -246,7 +246,6 @@ Solution Solver::run() {
         relax(entry);
     } else {
       settle(entry);
-      if (options_.any && !best_.empty()) break;
     }
   }
   Solution solution = answer();

@@ -23,7 +23,6 @@ namespace phaze::placement {
 struct Options {
   std::size_t keep = 8;     // how many strategies, the best first; each with its best ZeRO level, order and cuts
   bool exhaustive = false;  // solve all, whatever their bounds: the same answer
-  bool any = false;         // stop at the first plan that fits: is there one?
   // Only plans that take less than this many seconds are wanted; without one the answer is "infeasible".
   double below = std::numeric_limits<double>::infinity();
 };
@@ -48,6 +47,9 @@ struct Solution {
 
 // `request` must pass validate().
 Solution solve(const Request& request, const Options& options, Progress& progress);
+
+// Whether any plan fits. Memory alone decides that, whatever the times of the layers.
+bool has_plan(const Request& request);
 
 // Why nothing fits, and the smallest change that would lift it.
 struct Shortage {

@@ -130,23 +130,21 @@ std::string chips_text(const std::vector<Chip>& chips) {
   return table.to_string();
 }
 
-std::string space_json(const DesignSpace& space) {
+std::string space_json(const DesignSpace& space, std::int64_t kept) {
   Json dimensions = Json::array();
   for (const auto& dimension : space.dimensions)
     dimensions.push_back({{"parameter", dimension.parameter->name},
                           {"values", dimension.values.size()},
                           {"first", dimension.values.front()},
                           {"last", dimension.values.back()}});
-  Json json = {
-      {"name", space.name}, {"points", space.points()}, {"kept", space.count_kept()}, {"dimensions", dimensions}};
+  Json json = {{"name", space.name}, {"points", space.points()}, {"kept", kept}, {"dimensions", dimensions}};
   if (space.limits.max_area_um2) json["max_area_um2"] = *space.limits.max_area_um2;
   if (space.limits.max_tdp_watts) json["max_tdp_w"] = *space.limits.max_tdp_watts;
   return text_of(json);
 }
 
-std::string space_text(const DesignSpace& space) {
-  std::string out =
-      fmt::format("{}: {} points, {} within the limits\n\n", space.name, space.points(), space.count_kept());
+std::string space_text(const DesignSpace& space, std::int64_t kept) {
+  std::string out = fmt::format("{}: {} points, {} within the limits\n\n", space.name, space.points(), kept);
   Table table({{"parameter"},
                {"values", Table::Align::kRight},
                {"first", Table::Align::kRight},

@@ -1,6 +1,7 @@
 // Chips and design spaces, as JSON, CSV and text.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,9 @@ std::string chip_text(const hardware::Chip& chip);
 std::string chips_json(const std::vector<hardware::Chip>& chips);
 std::string chips_text(const std::vector<hardware::Chip>& chips);
 
-std::string space_json(const hardware::DesignSpace& space);
-std::string space_text(const hardware::DesignSpace& space);
+// `kept` is how many chips are within the limits of the space.
+std::string space_json(const hardware::DesignSpace& space, std::int64_t kept);
+std::string space_text(const hardware::DesignSpace& space, std::int64_t kept);
 
 // tensor_cores,vector_cores,rows,cols,lanes,glb_bytes,area_um2, areas by the model of the space's limits and with as
 // many digits as it takes to read them back exactly.

@@ -33,11 +33,16 @@ std::vector<std::size_t> by_start(const ScheduleView& view) {
   return order;
 }
 
+// Cores are counted, shares of a bandwidth are measured.
+std::string amount(double demand) {
+  return demand == std::floor(demand) ? fmt::format("{:.15g}", demand) : fmt::format("{:.3g}", demand);
+}
+
 std::string demand_text(const Instance& instance, OpId op, std::size_t mode) {
   std::string text;
   for (std::size_t k = 0; k < instance.resources.size(); ++k)
     if (const double demand = instance.demand(op, mode)[k]; demand > 0)
-      text += fmt::format("{}{} {:.3g}", text.empty() ? "" : ", ", instance.resources[k].name, demand);
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", instance.resources[k].name, amount(demand));
   return text.empty() ? "-" : text;
 }
 

@@ -48,7 +48,8 @@ Json found_json(const SearchAnswer& answer, const FoundChip& found) {
   json["infeasible"] = outcome.infeasible;
   json["open"] = outcome.open;
   json["space"] = outcome.chips.size();
-  json["optimal"] = outcome.optimal && !found.chips.empty();
+  json["optimal"] = outcome.optimal;
+  if (!outcome.reason.empty()) json["reason"] = outcome.reason;
   if (outcome.gap <= 1e300)
     json["gap"] = outcome.gap;
   else
@@ -93,7 +94,7 @@ std::string account(const Outcome& outcome) {
                   outcome.pruned, pruned.empty() ? "" : " (" + pruned + ")", outcome.infeasible);
   if (outcome.open > 0) text += fmt::format(", {} open", outcome.open);
   if (outcome.optimal)
-    text += "\n  proven: no chip of the space is better\n";
+    text += fmt::format("\n  proven: no chip of the space {}\n", outcome.best.empty() ? "has a plan" : "is better");
   else
     text += fmt::format("\n  not proven: a chip may be better by up to {:.3g} %{}\n", 100 * outcome.gap,
                         outcome.open > 0 ? "" : " (a higher --effort may narrow that)");
@@ -105,7 +106,8 @@ std::string found_text(const SearchAnswer& answer, const FoundChip& found) {
   for (const std::string& model : found.models) models += (models.empty() ? "" : ", ") + model;
   if (found.chips.empty()) {
     if (found.outcome.open > 0) return models + ": no chip evaluated yet\n" + account(found.outcome);
-    return models + ": no chip of the space has a plan\n" + account(found.outcome);
+    return fmt::format("{}: no chip of the space has a plan\n  {}\n{}", models, found.outcome.reason,
+                       account(found.outcome));
   }
   const hardware::Chip& chip = found.chips.front();
   std::string text = fmt::format("{}: {}\n  area {:.1f} mm2, TDP {:.0f} W, score {:.6g}{}\n", models, shape(chip),

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "phaze/run_db/schema.h"
@@ -150,8 +151,10 @@ Result<std::vector<EvaluationRow>> read_evaluations(Database& database) {
 }
 
 Result<Reader> Reader::open(const std::string& path) {
-  // SQLite says "unable to open" whatever the cause.
+  // SQLite says "unable to open" or "disk I/O error" whatever the cause.
   if (access(path.c_str(), R_OK) != 0) return Error{std::string("cannot be read: ") + std::strerror(errno), path};
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return Error{"is a folder, not a file", path};
   auto database = Database::open_for_reading(path);
   if (!database) return database.error();
   const auto content = identify(*database);

@@ -25,6 +25,8 @@ struct Summary {
 class Reader {
  public:
   static Result<Reader> open(const std::string& path);
+  // Which all errors name.
+  const std::string& path() const { return database_.path(); }
 
   Result<Description> description();
   Result<Summary> summary();

@@ -9,6 +9,8 @@ Error failure(sqlite3* database, const std::string& path) {
   const int code = sqlite3_errcode(database);
   if (code == SQLITE_NOTADB) return {"is not a run database", path};
   if (code == SQLITE_FULL) return {"cannot be written: the disk is full", path, "make room and give --resume"};
+  if (code == SQLITE_CORRUPT)
+    return {std::string("is damaged: ") + sqlite3_errmsg(database), path, "run the search again with another --out"};
   if (code == SQLITE_READONLY || code == SQLITE_CANTOPEN)
     return {std::string("cannot be opened: ") + sqlite3_errmsg(database), path, "is its folder there and writable?"};
   return {sqlite3_errmsg(database), path};

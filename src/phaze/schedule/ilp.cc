@@ -436,6 +436,7 @@ Solution solve_ilp(const Instance& instance, const IlpOptions& options, Stop& st
     Formulation formulation(instance, horizon);
     if (options.antichain_cut) formulation.add_rates(start.rates);
     Milp::Limits limits;
+    limits.stopped = [&stop] { return stop.reached(); };
     limits.seconds = std::min(stop.seconds_left(), Milp::kInfinity);
     if (stop.work_left() < kMostNodes) limits.nodes = static_cast<std::int64_t>(stop.work_left());
     const Milp::Answer answer = formulation.program().minimise(limits);

@@ -1,6 +1,15 @@
 #include "phaze/schedule/milp.h"
 
+// The engine's interface in C has no way to end a search from outside, but shows the model behind it to those who have
+// included what that is made of.
+// clang-format off
+#include <coin/CbcEventHandler.hpp>
+#include <coin/CbcModel.hpp>
+#include <coin/CbcSolver.hpp>
+#include <coin/OsiClpSolverInterface.hpp>
+#define CBC_EXTERN_C
 #include <coin/Cbc_C_Interface.h>
+// clang-format on
 
 #include <algorithm>
 #include <limits>
@@ -9,6 +18,25 @@
 #include <string>
 
 namespace phaze::schedule {
+namespace {
+
+// The engine makes copies of it for models of its own, and asks it after every node, cut and heuristic.
+class Listener final : public CbcEventHandler {
+ public:
+  explicit Listener(const std::function<bool()>& stopped) : stopped_(&stopped) {}
+  CbcEventHandler* clone() const override { return new Listener(*this); }
+  CbcAction event(CbcEvent) override {
+    if (!(*stopped_)()) return noAction;
+    model_->sayEventHappened();
+    return stop;
+  }
+  CbcAction event(CbcEvent which, void*) override { return event(which); }
+
+ private:
+  const std::function<bool()>* stopped_;
+};
+
+}  // namespace
 
 int Milp::add_column(double lower, double upper, double cost, bool integer) {
   lower_.push_back(lower);
@@ -36,6 +64,7 @@ void Milp::add_row(std::span<const Term> terms, double lower, double upper) {
 Milp::Answer Milp::minimise(const Limits& limits) const {
   static std::mutex engine_in_use;
   const std::lock_guard lock(engine_in_use);
+  if (limits.stopped()) return {};
   // The engine takes its matrix by columns.
   const int columns = static_cast<int>(lower_.size());
   const int rows = static_cast<int>(row_lower_.size());
@@ -75,6 +104,8 @@ Milp::Answer Milp::minimise(const Limits& limits) const {
   if (limits.nodes > 0)
     Cbc_setParameter(model.get(), "maxNodes",
                      std::to_string(std::min<std::int64_t>(limits.nodes, std::numeric_limits<int>::max() - 1)).c_str());
+  Listener listener(limits.stopped);
+  model->model_->passInEventHandler(&listener);
   Cbc_solve(model.get());
 
   Answer answer;

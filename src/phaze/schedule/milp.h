@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -28,6 +29,7 @@ class Milp {
   struct Limits {
     double seconds = kInfinity;  // the engine looks at the clock between its steps, so it may take longer
     std::int64_t nodes = 0;      // 0: no limit
+    std::function<bool()> stopped = [] { return false; };  // asked between the engine's steps; true means end
   };
   struct Answer {
     bool found = false;           // `values` holds a solution

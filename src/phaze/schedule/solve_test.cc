@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 
 #include "phaze/base/testing/thin_tests.h"
 #include "phaze/schedule/evaluate.h"
@@ -107,6 +108,21 @@ TEST(Ilp, the_antichain_cut_cuts_off_no_optimum) {
     ASSERT_EQ(ilp.proof, Proof::kOptimal) << "seed " << seed;
     ASSERT_NEAR(ilp.schedule.makespan, optimum, 1e-6 * optimum) << "seed " << seed;
   }
+}
+
+// CBC would take hours for this one, and its limit is far away.
+TEST(Ilp, ends_soon_after_it_is_asked_to) {
+  using Clock = std::chrono::steady_clock;
+  static Clock::time_point asked;
+  const Instance instance = testing::random_branches(Model::kMoldable, 40, 8, 1);
+  asked = Clock::now() + std::chrono::milliseconds(500);
+  Stop stop({.seconds = 60, .requested = [] { return Clock::now() >= asked; }});
+  const Solution solution = solve(instance, {.engine = Engine::kIlp}, stop);
+  EXPECT_LT(Clock::now() - asked, std::chrono::seconds(20));
+  EXPECT_EQ(stop.reason(), Stop::Reason::kRequested);
+  EXPECT_EQ(solution.proof, Proof::kFeasible);
+  EXPECT_TRUE(evaluate(instance, solution.schedule).valid());
+  EXPECT_LE(solution.lower_bound, solution.schedule.makespan);
 }
 
 TEST(Exact, numbering_the_operators_differently_changes_nothing) {

@@ -36,12 +36,14 @@ ChipSearch::ChipSearch(const ModelProfile& profile, const hardware::Cluster& clu
       floor_(kNever),
       least_seconds_(rooflines_->least()) {}
 
+// Without those that fit no memory: their bounds would rise forever, a fifth at a time.
 void ChipSearch::fill_queue() {
   begun_ = true;
   queue_.clear();
   queue_.reserve(profile_->size());
   for (std::size_t c = 0; c < profile_->size(); ++c)
-    queue_.push_back({rooflines_->closed_form(c), static_cast<std::uint32_t>(c), Level::kRoofline});
+    if (profile_->has_plan(c, *cluster_))
+      queue_.push_back({rooflines_->closed_form(c), static_cast<std::uint32_t>(c), Level::kRoofline});
   std::ranges::make_heap(queue_, later);
 }
 

@@ -7,6 +7,9 @@
 #include <mutex>
 #include <utility>
 
+#include "phaze/layer_times/study.h"
+#include "phaze/placement/solve.h"
+
 namespace phaze::search {
 namespace {
 
@@ -27,6 +30,7 @@ struct RooflineKey {
 struct ModelProfile::Shared {
   std::mutex mutex;
   std::map<RooflineKey, std::shared_ptr<RooflineBounds>> bounds;
+  std::map<std::pair<std::size_t, double>, bool> has_plan;  // by configuration and memory
   PlacedMemo placements;
 };
 
@@ -130,6 +134,20 @@ std::shared_ptr<RooflineBounds> ModelProfile::roofline_bounds(const hardware::Cl
     bounds = std::make_shared<RooflineBounds>(std::move(closed_form));
   }
   return bounds;
+}
+
+bool ModelProfile::has_plan(std::size_t c, const hardware::Cluster& cluster) const {
+  placement::Request request = layer_times::empty_request(*workload_, cluster);
+  const std::pair key(c, request.devices.memory);
+  {
+    const std::lock_guard lock(shared_->mutex);
+    if (const auto known = shared_->has_plan.find(key); known != shared_->has_plan.end()) return known->second;
+  }
+  request.tables.push_back(pricer(c).untimed());
+  const bool found = study() ? layer_times::best_study_plan(request).has_value() : placement::has_plan(request);
+  const std::lock_guard lock(shared_->mutex);
+  shared_->has_plan[key] = found;
+  return found;
 }
 
 PlacedMemo& ModelProfile::placements() const { return shared_->placements; }

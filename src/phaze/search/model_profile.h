@@ -56,6 +56,8 @@ class ModelProfile {
   // The same for layers that take no less than those of a table; infinite where that is `below` or more.
   double least_seconds(std::size_t c, const placement::LayerTable& least_times, double below) const;
 
+  // Whether any plan of configuration c fits the memory of the devices, which does not depend on how fast they are.
+  bool has_plan(std::size_t c, const hardware::Cluster& cluster) const;
   // Those of all chips with the peak rates and the memory of this one.
   std::shared_ptr<RooflineBounds> roofline_bounds(const hardware::Cluster& cluster) const;
   // What the chips ask for.

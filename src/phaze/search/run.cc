@@ -51,6 +51,13 @@ double Run::memory(std::size_t chip) const {
   return static_cast<double>(least_hbm(state_.problem, chip, kNever).value());
 }
 
+std::size_t Run::with_most_memory() const {
+  std::size_t most = 0;
+  for (std::size_t chip = 1; chip < count_; ++chip)
+    if (memory(chip) > memory(most)) most = chip;
+  return most;
+}
+
 double Run::highest_bound() const {
   double highest = 0;
   for (const Waiting& waiting : queue_) highest = std::max(highest, waiting.bound);
@@ -423,6 +430,8 @@ void Run::finish() {
     if (needed > 0) gap = record.bound / needed - 1;
     outcome_.gap = std::max(outcome_.gap, gap);
   }
+  if (outcome_.infeasible == static_cast<std::int64_t>(count_))
+    outcome_.reason = outcome_.chips[with_most_memory()].reason;
   outcome_.optimal = outcome_.open == 0 && outcome_.gap <= kRounding;
   if (outcome_.optimal) outcome_.gap = 0;
 }

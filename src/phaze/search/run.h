@@ -116,6 +116,7 @@ class Run {
 
   const ModelState& at(std::size_t chip, std::size_t model) const { return state_.states[model][chip]; }
   double memory(std::size_t chip) const;
+  std::size_t with_most_memory() const;
 
   Search::State& state_;
   Score score_;

@@ -65,7 +65,8 @@ struct Outcome {
   std::vector<ChipRecord> chips;
   std::int64_t evaluated = 0, pruned = 0, infeasible = 0, open = 0;
   std::array<std::int64_t, kLevels> pruned_at = {};
-  bool optimal = false;  // every chip accounted for, and no bound above the answer
+  std::string reason;    // where every chip is infeasible: that of the chip with the most memory, the first of equals
+  bool optimal = false;  // every chip accounted for, and no bound above the answer, which may be that there is none
   double gap = 0;        // the best chip may be better by this fraction, 0 where optimal
   bool stopped = false;  // by the time limit, or from outside
 };

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <thread>
@@ -218,6 +219,32 @@ TEST(Search, without_memory_every_chip_is_infeasible) {
   EXPECT_TRUE(outcome.best.empty());
   for (const ChipRecord& chip : outcome.chips)
     EXPECT_THAT(chip.reason, testing::HasSubstr("too little memory: 0.001049 GB per device given"));
+  EXPECT_TRUE(outcome.optimal);
+  EXPECT_EQ(outcome.gap, 0);
+}
+
+TEST(Search, where_no_chip_has_a_plan_the_reason_is_that_of_the_most_memory) {
+  Problem problem = random_problem(5, 3, 1);
+  problem.hbm.clear();
+  for (std::size_t chip = 0; chip < 3; ++chip)
+    problem.chips[chip].hbm = Bytes(std::array{1 << 19, 1 << 20, 1 << 18}[chip]);
+  const Outcome outcome = outcome_of(problem, {.threads = 1});
+  EXPECT_THAT(outcome.reason, testing::HasSubstr("too little memory: 0.001049 GB per device given"));
+  problem.chips[2].hbm = Bytes(std::int64_t{32} << 30);
+  EXPECT_EQ(outcome_of(problem, {.threads = 1}).reason, "");
+}
+
+// Its bound would otherwise have to rise to infinity step by step.
+TEST(Search, that_a_chip_has_no_plan_is_known_at_the_first_step_whatever_is_of_interest) {
+  cost::Memo memo;
+  const Problem problem = random_problem(20, 1, 1);
+  const ModelProfile profile(problem.workloads[0], problem.devices, problem.network, false, 50);
+  hardware::Cluster cluster{.chip = problem.chips[0], .devices = problem.devices, .network = problem.network};
+  cluster.chip.hbm = Bytes(1 << 20);
+  ChipSearch search(profile, cluster, memo);
+  ASSERT_FALSE(search.infeasible());
+  search.refine(Level::kPlaced, search.least_seconds() * 1.01);
+  EXPECT_TRUE(search.infeasible());
 }
 
 // Chips with few cores and bandwidth to spare, on which both solvers prove their schedules.

@@ -66,7 +66,7 @@ Result<Run> read(run_db::Reader& reader) {
   fetch(reader.evaluations(), run.evaluations);
   if (fetch.error()) return *fetch.error();
   if (run.searches.empty() || run.chips.empty() || run.models.empty())
-    return Error{"the search has not begun", "", "let 'phaze search' go on for a while"};
+    return Error{"the search has not begun", reader.path(), "let 'phaze search' go on for a while"};
   fetch(reader.fates(run.searches.front().search), run.fates);
   for (const SearchRow& search : run.searches) fetch(reader.best(search.search), run.best.emplace_back());
   if (fetch.error()) return *fetch.error();
@@ -76,7 +76,8 @@ Result<Run> read(run_db::Reader& reader) {
                      std::ranges::all_of(run.best, [&](const auto& rows) {
                        return std::ranges::all_of(rows, known, &run_db::BestRow::chip);
                      });
-  if (!sound) return Error{"names a chip that is not in it", "", "the file is damaged; run the search again"};
+  if (!sound)
+    return Error{"names a chip that is not in it", reader.path(), "the file is damaged; run the search again"};
   return run;
 }
 
@@ -286,7 +287,8 @@ Result<Json> artefact(run_db::Reader& reader, const std::string& name, const std
   if (!text) return text.error();
   if (!*text) return Json(nullptr);
   Json json = Json::parse(**text, nullptr, false);
-  if (json.is_discarded()) return Error{"is not JSON", "artefact '" + name + "'", "the file is damaged"};
+  if (json.is_discarded())
+    return Error{"is not JSON", reader.path() + ": artefact '" + name + "'", "the file is damaged"};
   return json;
 }
 
@@ -303,7 +305,7 @@ Result<Json> model_part(run_db::Reader& reader, const Run& run, std::size_t m,
     devices = plan->value("devices", std::int64_t{0});
     if (plan->contains("simulation")) {
       const auto pipeline = read_pipeline(compact(*plan));
-      if (!pipeline) return within("artefact 'plan'", pipeline.error());
+      if (!pipeline) return within(reader.path() + ": artefact 'plan'", pipeline.error());
       timeline = timeline_json(*pipeline, sim::simulate(*pipeline));
       plan->erase("simulation");
     }

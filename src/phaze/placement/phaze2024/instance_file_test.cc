@@ -95,7 +95,10 @@ TEST(InstanceFile, broken_files_are_refused_with_place_and_fix) {
        "x.json: nodes.2[0]: unknown key 'parameterSise' (did you mean 'parameterSize'?)"},
       {with(first, R"({"id": 7,)"), "x.json: nodes.2[0]: key 'parameterSize' is missing"},
       {with(first, R"({"id": 7, "parameterSize": -1,)"),
-       "x.json: nodes.2[0].parameterSize: -1 is not between 0 and 1e30 (sizes are bytes, latencies "
+       "x.json: nodes.2[0].parameterSize: -1 is not 0 or from 1e-30 to 1e30 (sizes are bytes, latencies "
+       "seconds)"},
+      {with(first, R"({"id": 7, "parameterSize": 1e-31,)"),
+       "x.json: nodes.2[0].parameterSize: 1e-31 is not 0 or from 1e-30 to 1e30 (sizes are bytes, latencies "
        "seconds)"},
       {with(first, R"({"id": "7", "parameterSize": 1,)"), "x.json: nodes.2[0].id: \"7\" is not a whole number"},
       {with(first, R"({"id": 18446744073709551615, "parameterSize": 1,)"),
@@ -109,7 +112,7 @@ TEST(InstanceFile, broken_files_are_refused_with_place_and_fix) {
       {with(edge, edge + "," + edge),
        "x.json: edges.1[1]: -3 -> 7 is already edges.1[0] (merge the two and add their bytes)"},
       {with(edge, R"({"sourceId": -3, "destId": 7, "communicationCost": -6})"),
-       "x.json: edges.1[0].communicationCost: -6 is not between 0 and 1e30 (sizes are bytes, latencies "
+       "x.json: edges.1[0].communicationCost: -6 is not 0 or from 1e-30 to 1e30 (sizes are bytes, latencies "
        "seconds)"},
       {with(edge, edge + R"(,{"sourceId": 7, "destId": -3, "communicationCost": 6})"),
        "x.json: edges.2: edge 7 -> -3 of width 1 is missing (all widths describe the same graph)"},

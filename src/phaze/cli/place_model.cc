@@ -225,6 +225,9 @@ void PlaceModelOptions::add_to(CLI::App& command) {
 }
 
 void place_model(const PlaceModelOptions& options, Session& session) {
+  const OutputOption outputs[] = {
+      {"--plan", options.plan_file}, {"--trace", options.trace_file}, {"--report", options.report_file}};
+  if (const Status fine = name_different_files(outputs); !fine) return session.fail(fine.error());
   auto cluster = load_cluster(options);
   if (!cluster) return session.fail(cluster.error());
   auto plan = plan_options(options);

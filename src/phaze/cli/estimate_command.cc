@@ -300,6 +300,14 @@ void add_estimate_command(CLI::App& app, Session& session) {
     return command.add_option(name, target, help)->check(positive_whole_number())->type_name("N");
   };
 
+  // Asked before the command answers: what was refused must not have been answered.
+  const auto answers = [file, &session](CLI::App& command, const auto& print_answer) {
+    command.callback([file, &session, print_answer] {
+      if (!file->empty()) return session.fail({"cannot stand beside a command", "--batch-file"});
+      print_answer();
+    });
+  };
+
   const auto gemm = std::make_shared<GemmRequest>();
   CLI::App& gemm_command = *estimate.add_subcommand("gemm", "A matrix product C[m][n] = A[m][k] B[k][n]");
   count(gemm_command, "--batch", gemm->batch, "Independent products (default: 1)");
@@ -310,7 +318,7 @@ void add_estimate_command(CLI::App& app, Session& session) {
   add_choice<cost::GemmModel>(gemm_command, "--cost-model", gemm->model, kGemmModels,
                               "physical, or sunstone, the model of 2024 (default: physical)");
   gemm->chip.add_to(gemm_command);
-  gemm_command.callback([gemm, &session] { print(answer(*gemm), session); });
+  answers(gemm_command, [gemm, &session] { print(answer(*gemm), session); });
 
   const auto vector = std::make_shared<VectorRequest>();
   CLI::App& vector_command = *estimate.add_subcommand("vector", "An element-wise operator, norm or softmax");
@@ -321,20 +329,17 @@ void add_estimate_command(CLI::App& app, Session& session) {
   count(vector_command, "--hidden", vector->hidden, "Elements per row")->required();
   vector_command.add_flag("--backward", vector->backward, "Its gradient instead");
   vector->chip.add_to(vector_command);
-  vector_command.callback([vector, &session] { print(answer(*vector), session); });
+  answers(vector_command, [vector, &session] { print(answer(*vector), session); });
 
   const auto layer = std::make_shared<LayerRequest>();
   CLI::App& layer_command =
       *estimate.add_subcommand("layer", "A model's layers, operators one after another on the whole chip");
   layer->model.add_to(layer_command);
   layer->chip.add_to(layer_command);
-  layer_command.callback([layer, &session] { print(answer(*layer, session), session); });
+  answers(layer_command, [layer, &session] { print(answer(*layer, session), session); });
 
   estimate.callback([&estimate, file, &session] {
-    if (!estimate.get_subcommands().empty()) {
-      if (!file->empty()) session.fail({"cannot stand beside a command", "--batch-file"});
-      return;
-    }
+    if (!estimate.get_subcommands().empty()) return;
     if (file->empty()) return session.fail({"a command is missing", "phaze estimate", "one of: gemm, vector, layer"});
     answer_file(*file, session);
   });

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "phaze/base/json_reader.h"
 #include "phaze/base/nearest.h"
 #include "phaze/base/text_file.h"
 #include "phaze/cli/chip_options.h"
@@ -262,13 +263,13 @@ Result<Json> answer_object(const Json& object, Session& session) {
 void answer_file(const std::string& path, Session& session) {
   const auto text = read_text_file(path);
   if (!text) return session.fail(text.error());
-  const Json list = Json::parse(*text, nullptr, false);
-  if (list.is_discarded() || !list.is_array())
-    return session.fail({"is not a JSON list", path, "write it like [{\"kind\": \"gemm\", ...}]"});
+  const auto list = parse_json<Json>(*text);
+  if (!list) return session.fail(within(path, list.error()));
+  if (!list->is_array()) return session.fail({"is not a JSON list", path, "write it like [{\"kind\": \"gemm\", ...}]"});
   Json results = Json::array();
-  for (std::size_t i = 0; i < list.size(); ++i) {
+  for (std::size_t i = 0; i < list->size(); ++i) {
     if (interrupted()) return session.fail({"stopped"});
-    auto result = answer_object(list[i], session);
+    auto result = answer_object((*list)[i], session);
     if (!result) return session.fail(within(path + ": entry " + std::to_string(i + 1), result.error()));
     results.push_back(std::move(*result));
   }

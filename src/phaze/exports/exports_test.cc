@@ -508,7 +508,8 @@ TEST(PlanDocument, broken_files_are_named_by_their_key) {
     ASSERT_FALSE(plan) << message;
     EXPECT_THAT(to_string(plan.error()), HasSubstr(message));
   }
-  EXPECT_THAT(to_string(read_plan("{").error()), HasSubstr("not JSON"));
+  EXPECT_THAT(to_string(read_plan("{").error()), HasSubstr("is not valid JSON"));
+  EXPECT_THAT(to_string(read_plan(R"({"zero": 1, "zero": 2})").error()), HasSubstr("key 'zero' is there twice"));
   EXPECT_THAT(to_string(read_plan("[]").error()), HasSubstr("not a JSON object"));
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "phaze/base/json_reader.h"
 #include "phaze/hardware/chip_file.h"
 #include "phaze/workload/import/hf/read_config.h"
 #include "phaze/workload/zoo/zoo.h"
@@ -175,8 +176,9 @@ std::vector<placement::Range> PlanDocument::parts() const {
 }
 
 Result<PlanDocument> read_plan(const std::string& text) {
-  const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) return Error{"this is not JSON", "", kRemedy};
+  const auto document = parse_json<Json>(text);
+  if (!document) return Error{document.error().message, document.error().place, kRemedy};
+  const Json& json = *document;
   if (!json.is_object()) return Error{"this is not a JSON object", "", kRemedy};
   if (const auto feasible = json.find("feasible"); feasible != json.end() && *feasible == false)
     return Error{"the plan is infeasible, so there is nothing to export"};

@@ -41,7 +41,8 @@ TEST_P(BrokenInstance, is_refused_with_a_message_that_names_the_fix) {
 INSTANTIATE_TEST_SUITE_P(
     All, BrokenInstance,
     ::testing::Values(
-        Broken{"{", "line 1: is not valid JSON (stopped at byte 2)"},
+        Broken{"{", "line 1, column 2: is not valid JSON"},
+        Broken{R"({"resources": {}, "ops": [], "ops": []})", "key 'ops' is there twice (leave one of them out)"},
         Broken{"[]", "is not a JSON object (expected the keys resources, ops and edges)"},
         Broken{"{}", "key 'resources' is missing (it is an object)"},
         Broken{R"({"resources": {}, "ops": {}})", "key 'ops' is not a list"},
@@ -50,7 +51,8 @@ INSTANTIATE_TEST_SUITE_P(
                "resource 'tc': the capacity is not a number (write it like \"tc\": 8)"},
         Broken{R"({"resources": {"tc": -8}, "ops": []})",
                "resource 'tc': capacity -8 is not an amount (capacities are 0 or from 1e-30 to 1e30)"},
-        Broken{R"({"resources": {"tc": 1e999}, "ops": []})", "holds a number that is too large"},
+        Broken{R"({"resources": {"tc": 1e999}, "ops": []})",
+               "resources.tc: holds a number that is too large (numbers end at 1.8e308)"},
         Broken{R"({"resources": {}, "ops": [{"modes": []}]})",
                "ops[0]: key 'id' is missing (give every operator a whole number)"},
         Broken{R"({"resources": {}, "ops": [{"id": 1.5, "modes": []}]})", "ops[0]: key 'id' is not a whole number"},

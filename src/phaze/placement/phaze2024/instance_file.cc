@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "phaze/base/json_reader.h"
 #include "phaze/base/nearest.h"
 #include "phaze/base/text_file.h"
 
@@ -211,19 +212,11 @@ Result<Instance> from_json(const Json& document) {
 }  // namespace
 
 Result<Instance> parse_instance(std::string_view text, const std::string& name) {
-  try {
-    auto instance = from_json(Json::parse(text));
-    if (!instance) return within(name, instance.error());
-    return instance;
-  } catch (const Json::parse_error& error) {
-    const auto upto = text.substr(0, std::min<std::size_t>(text.size(), error.byte > 0 ? error.byte - 1 : 0));
-    const auto line = 1 + std::ranges::count(upto, '\n');
-    const auto column = upto.size() - (upto.rfind('\n') == std::string_view::npos ? 0 : upto.rfind('\n') + 1) + 1;
-    return Error{"not valid JSON", fmt::format("{}: line {}, column {}", name, line, column),
-                 "the file must be one JSON object"};
-  } catch (const Json::exception&) {
-    return Error{"a number is too large for any computer", name, "numbers end at 1.8e308"};
-  }
+  const auto document = parse_json<Json>(text);
+  if (!document) return within(name, document.error());
+  auto instance = from_json(*document);
+  if (!instance) return within(name, instance.error());
+  return instance;
 }
 
 Result<Instance> read_instance(const std::filesystem::path& path) {

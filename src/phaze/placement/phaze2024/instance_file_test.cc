@@ -61,10 +61,12 @@ TEST(InstanceFile, broken_files_are_refused_with_place_and_fix) {
   const std::string edge = R"({"sourceId": -3, "destId": 7, "communicationCost": 6})";
   const std::string first = R"({"id": 7, "parameterSize": 1,)";
   const Broken cases[] = {
-      {"", "x.json: line 1, column 1: not valid JSON (the file must be one JSON object)"},
-      {"{\n \"nodes\": NaN}", "x.json: line 2, column 11: not valid JSON (the file must be one JSON object)"},
+      {"", "x.json: line 1, column 1: is not valid JSON"},
+      {"{\n \"nodes\": NaN}", "x.json: line 2, column 11: is not valid JSON"},
+      {with(first, R"({"id": 7, "parameterSize": 1, "parameterSize": 2,)"),
+       "x.json: nodes.2[0]: key 'parameterSize' is there twice (leave one of them out)"},
       {"[1]", "x.json: a list is not an object (write {...})"},
-      {with("10.5", "1e999"), "x.json: a number is too large for any computer (numbers end at 1.8e308)"},
+      {with("10.5", "1e999"), "x.json: bandwidth: holds a number that is too large (numbers end at 1.8e308)"},
       {with("\"bandwidth\"", "\"bandwith\""), "x.json: unknown key 'bandwith' (did you mean 'bandwidth'?)"},
       {with("\"maxDevices\": 4,", ""), "x.json: key 'maxDevices' is missing"},
       {with("\"maxDevices\": 4", "\"maxDevices\": \"4\""), "x.json: maxDevices: \"4\" is not a whole number"},

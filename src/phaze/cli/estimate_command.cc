@@ -154,6 +154,7 @@ class Keys {
     if (!object_.contains(key)) return required ? Status(missing(key)) : Status(Done{});
     if (!object_[key].is_string()) return Error{"is not text", key_place(key)};
     target = object_[key].get<std::string>();
+    if (target.empty()) return Error{"is empty", key_place(key), required ? "" : "leave it out for the default"};
     return Done{};
   }
 

@@ -70,6 +70,12 @@ CLI::Option* add_choice(CLI::App& app, const std::string& name, Enum& target,
   return app.add_option_function<std::string>(name, assign, help)->check(one_of(std::move(words)))->type_name(list);
 }
 
+// Which network. What is empty is no name, and would be taken for an option that was not given.
+inline CLI::Option* add_network(CLI::App& app, std::string& network, const std::string& help) {
+  const CLI::Validator check([](std::string& text) { return text.empty() ? "'' names no network" : ""; }, "");
+  return app.add_option("--network", network, help)->check(check)->type_name("NETWORK");
+}
+
 // An error that names the first of these options that was given: a flag that does nothing is a misunderstanding.
 inline Status none_given(const CLI::App& app, std::initializer_list<const char*> names, const std::string& beside) {
   for (const char* name : names)

@@ -162,8 +162,7 @@ void PlaceModelOptions::add_to(CLI::App& command) {
   command.add_option("--chip", chip, "Instead of CLUSTER: a preset, a .yaml file, or parts such as tc=8x128x128")
       ->type_name("CHIP");
   count("--devices", devices, "How many of them");
-  command.add_option("--network", network, "A preset, a .yaml file, or levels such as 8x300GB/s@2us,25GB/s@5us")
-      ->type_name("NETWORK");
+  add_network(command, network, "A preset, a .yaml file, or levels such as 8x300GB/s@2us,25GB/s@5us");
   count("--global-batch", plan.global_batch, "Samples per training step");
   count("--seq", plan.sequence, "Tokens per sample (default: the model's own)");
   command.add_option("--microbatch", microbatch, "Samples per microbatch: auto or a list (default: 1, 2, 4, 8, 16)")

@@ -106,7 +106,14 @@ Result<Json> parse_json(std::string_view text) {
   }
 }
 
+template <typename Json>
+bool is_int64(const Json& value) {
+  return value.is_number_integer() && (!value.is_number_unsigned() || value.template get<std::int64_t>() >= 0);
+}
+
 template Result<nlohmann::json> parse_json<nlohmann::json>(std::string_view text);
 template Result<nlohmann::ordered_json> parse_json<nlohmann::ordered_json>(std::string_view text);
+template bool is_int64(const nlohmann::json& value);
+template bool is_int64(const nlohmann::ordered_json& value);
 
 }  // namespace phaze

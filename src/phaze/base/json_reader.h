@@ -17,4 +17,8 @@ namespace phaze {
 template <typename Json>
 Result<Json> parse_json(std::string_view text);
 
+// Whether it is a whole number that std::int64_t holds: 2^63 and more would come back negative.
+template <typename Json>
+bool is_int64(const Json& value);
+
 }  // namespace phaze

@@ -36,6 +36,16 @@ TEST(JsonReader, what_is_wrong_is_said_with_its_place) {
   EXPECT_EQ(refusal(std::string(65, '[') + std::string(65, ']')), "is nested more than 64 levels deep");
 }
 
+TEST(JsonReader, a_whole_number_is_one_that_comes_back_as_it_was_written) {
+  for (const char* text : {"0", "-1", "9223372036854775807", "-9223372036854775808"}) {
+    const Json value = *parse_json<Json>(text);
+    EXPECT_TRUE(is_int64(value)) << text;
+    EXPECT_EQ(std::to_string(value.get<std::int64_t>()), text);
+  }
+  for (const char* text : {"9223372036854775808", "18446744073709551615", "1.5", "1e3", "true", "\"1\"", "null"})
+    EXPECT_FALSE(is_int64(*parse_json<Json>(text))) << text;
+}
+
 // A random document; `objects` counts those that have a key.
 Json random_document(std::mt19937_64& random, int depth, std::vector<Json::json_pointer>& objects,
                      const Json::json_pointer& here) {

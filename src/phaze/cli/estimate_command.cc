@@ -162,7 +162,7 @@ class Keys {
     if (!object_.contains(key)) return required ? Status(missing(key)) : Status(Done{});
     const Json& value = object_[key];
     if (!value.is_number_integer() || value.get<double>() < 1 || value.get<double>() > 9e15)
-      return Error{"is not a positive whole number", key_place(key)};
+      return Error{"is not a whole number from 1 to 9000000000000000", key_place(key)};
     target = value.get<std::int64_t>();
     return Done{};
   }

@@ -13,11 +13,11 @@ namespace phaze::cli {
 
 // "'many' is not a positive whole number".
 inline CLI::Validator positive_whole_number() {
-  return {[](std::string& text) {
-            const bool digits =
-                !text.empty() && text.size() <= 18 && text.find_first_not_of("0123456789") == std::string::npos;
-            const bool positive = !text.starts_with('0');
-            return digits && positive ? std::string() : "'" + text + "' is not a positive whole number";
+  return {[](std::string& text) -> std::string {
+            const std::string largest(18, '9');
+            if (text.empty() || text.starts_with('0') || text.find_first_not_of("0123456789") != std::string::npos)
+              return "'" + text + "' is not a positive whole number";
+            return text.size() > largest.size() ? "'" + text + "' is more than " + largest : "";
           },
           ""};
 }

@@ -267,11 +267,6 @@ std::string study_json(const PlanAnswer& answer) {
                          .microbatch = answer.study->of.microbatch});
 }
 
-// 2^63 and more would come back as a negative number.
-bool fits_whole_number(const Json& value) {
-  return value.is_number_integer() && (!value.is_number_unsigned() || value.get<std::int64_t>() >= 0);
-}
-
 }  // namespace
 
 std::string plan_json(const PlanAnswer& answer, std::size_t top) {
@@ -352,7 +347,7 @@ Result<sim::Pipeline> read_pipeline(const std::string& text) {
     if (error) return;
     const auto found = object.find(key);
     const bool there = found != object.end() && (std::is_same_v<Target, bool> ? found->is_boolean()
-                                                 : std::is_integral_v<Target> ? fits_whole_number(*found)
+                                                 : std::is_integral_v<Target> ? is_int64(*found)
                                                                               : found->is_number());
     if (!there)
       error = Error{"is missing or not of its kind", std::string("simulation.") + key};

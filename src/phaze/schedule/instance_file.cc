@@ -79,7 +79,7 @@ class Reader {
     const std::string entry = "ops[" + std::to_string(index) + "]";
     if (auto status = only_keys(op, {"id", "name", "modes"}, entry); !status) return status;
     if (!op.contains("id")) return Error{"key 'id' is missing", entry, "give every operator a whole number"};
-    if (!op["id"].is_number_integer()) return Error{"key 'id' is not a whole number", entry};
+    if (!is_int64(op["id"])) return Error{"key 'id' is not a whole number below 2^63", entry};
     const auto id = op["id"].get<std::int64_t>();
     std::string name = std::to_string(id);
     if (op.contains("name")) {
@@ -124,7 +124,7 @@ class Reader {
     std::size_t number = 0;
     for (const json& edge : document_["edges"]) {
       const std::string place = "edges[" + std::to_string(number++) + "]";
-      if (!edge.is_array() || edge.size() != 2 || !edge[0].is_number_integer() || !edge[1].is_number_integer())
+      if (!edge.is_array() || edge.size() != 2 || !is_int64(edge[0]) || !is_int64(edge[1]))
         return Error{"is not a pair of ids", place, "write it like [0, 1]"};
       OpId ends[2];
       for (std::size_t end = 0; end < 2; ++end) {

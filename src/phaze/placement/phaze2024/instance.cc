@@ -140,10 +140,13 @@ Status check_acyclic(const Width& width) {
 }  // namespace
 
 Status validate(const Instance& instance) {
-  if (!is_amount(instance.memory_per_device) || instance.memory_per_device == 0)
-    return Error{fmt::format("{} is not a positive number of bytes", instance.memory_per_device), "maxMemoryPerDevice"};
-  if (!is_amount(instance.bandwidth) || instance.bandwidth < kSmallestBandwidth)
-    return Error{fmt::format("{} is not a positive number of bytes per second", instance.bandwidth), "bandwidth"};
+  if (!(instance.memory_per_device >= kLeastAmount && instance.memory_per_device <= kLargestAmount))
+    return Error{fmt::format("{} is not from {} to {} bytes", instance.memory_per_device, kLeastAmount, kLargestAmount),
+                 "maxMemoryPerDevice"};
+  if (!(instance.bandwidth >= kSmallestBandwidth && instance.bandwidth <= kLargestAmount))
+    return Error{
+        fmt::format("{} is not from {} to {} bytes per second", instance.bandwidth, kSmallestBandwidth, kLargestAmount),
+        "bandwidth"};
   for (const auto& [key, value] :
        {std::pair{"maxDevices", instance.devices}, std::pair{"mbsInBatch", instance.microbatches}})
     if (const Status fine = check_count(key, value); !fine) return fine.error();

@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <span>
 
 namespace phaze {
@@ -35,6 +36,9 @@ struct Parts {
 Result<Parts> cut(std::string_view text, std::string_view example) {
   double number = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure == std::errc::result_out_of_range && !text.starts_with('-'))
+    return Error{"'" + std::string(text) + "' is beyond what a computer can tell from infinity or 0", "",
+                 "write it like " + std::string(example)};
   if (failure != std::errc() || !std::isfinite(number) || number <= 0)
     return Error{"'" + std::string(text) + "' does not start with a positive number", "",
                  "write it like " + std::string(example)};
@@ -94,6 +98,9 @@ Result<double> parse_positive(std::string_view text) {
 Result<std::int64_t> parse_count(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (end == text.data() + text.size() && failure == std::errc::result_out_of_range && !text.starts_with('-'))
+    return Error{"'" + std::string(text) + "' is more than " +
+                 std::to_string(std::numeric_limits<std::int64_t>::max())};
   if (failure != std::errc() || end != text.data() + text.size() || number < 1)
     return Error{"'" + std::string(text) + "' is not a positive whole number"};
   return number;

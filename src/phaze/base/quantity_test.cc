@@ -24,6 +24,14 @@ TEST(Quantity, that_no_number_can_hold_is_refused) {
             "'1e308GHz' is beyond what a computer can tell from infinity (write it like 1.05GHz)");
   EXPECT_EQ(to_string(parse_seconds("1e-320ns").error()),
             "'1e-320ns' is beyond what a computer can tell from 0 (write it like 2us)");
+  for (const char* text : {"1e999s", "1e-999s"})
+    EXPECT_EQ(parse_seconds(text).error().message,
+              "'" + std::string(text) + "' is beyond what a computer can tell from infinity or 0");
+  EXPECT_EQ(*parse_count("9223372036854775807"), 9223372036854775807);
+  EXPECT_EQ(to_string(parse_count("9223372036854775808").error()),
+            "'9223372036854775808' is more than 9223372036854775807");
+  for (const char* text : {"-9223372036854775809", "9223372036854775808x", "0", "", "1.5"})
+    EXPECT_EQ(to_string(parse_count(text).error()), "'" + std::string(text) + "' is not a positive whole number");
   EXPECT_EQ(to_string(parse_bytes("1e200TB").error()), "'1e200TB' is not a whole number of bytes below 2^62");
   EXPECT_EQ(to_string(parse_bytes("0.5B").error()), "'0.5B' is not a whole number of bytes below 2^62");
 }

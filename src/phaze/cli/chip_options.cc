@@ -1,7 +1,6 @@
 #include "phaze/cli/chip_options.h"
 
-#include <CLI/CLI.hpp>
-
+#include "phaze/cli/flags.h"
 #include "phaze/hardware/chip_file.h"
 
 namespace phaze::cli {
@@ -12,11 +11,9 @@ void ChipOptions::add_to(CLI::App& command, bool required) {
                   "A preset (see 'phaze chip list'), a .yaml file, or parts such as tc=8x128x128,hbm=80GiB")
       ->required(required)
       ->type_name("CHIP");
-  command
-      .add_option("--network", network,
-                  "A preset such as dgx-h100, a .yaml file, or levels such as 8x300GB/s@2us,25GB/s@5us (default: the "
-                  "chip's own)")
-      ->type_name("NETWORK");
+  add_network(command, network,
+              "A preset such as dgx-h100, a .yaml file, or levels such as 8x300GB/s@2us,25GB/s@5us (default: the "
+              "chip's own)");
 }
 
 Result<hardware::Cluster> ChipOptions::load() const {

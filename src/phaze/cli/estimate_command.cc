@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "phaze/base/json_reader.h"
 #include "phaze/base/nearest.h"
 #include "phaze/base/text_file.h"
 #include "phaze/cli/chip_options.h"
@@ -153,6 +154,7 @@ class Keys {
     if (!object_.contains(key)) return required ? Status(missing(key)) : Status(Done{});
     if (!object_[key].is_string()) return Error{"is not text", key_place(key)};
     target = object_[key].get<std::string>();
+    if (target.empty()) return Error{"is empty", key_place(key), required ? "" : "leave it out for the default"};
     return Done{};
   }
 
@@ -160,7 +162,7 @@ class Keys {
     if (!object_.contains(key)) return required ? Status(missing(key)) : Status(Done{});
     const Json& value = object_[key];
     if (!value.is_number_integer() || value.get<double>() < 1 || value.get<double>() > 9e15)
-      return Error{"is not a positive whole number", key_place(key)};
+      return Error{"is not a whole number from 1 to 9000000000000000", key_place(key)};
     target = value.get<std::int64_t>();
     return Done{};
   }
@@ -262,13 +264,13 @@ Result<Json> answer_object(const Json& object, Session& session) {
 void answer_file(const std::string& path, Session& session) {
   const auto text = read_text_file(path);
   if (!text) return session.fail(text.error());
-  const Json list = Json::parse(*text, nullptr, false);
-  if (list.is_discarded() || !list.is_array())
-    return session.fail({"is not a JSON list", path, "write it like [{\"kind\": \"gemm\", ...}]"});
+  const auto list = parse_json<Json>(*text);
+  if (!list) return session.fail(within(path, list.error()));
+  if (!list->is_array()) return session.fail({"is not a JSON list", path, "write it like [{\"kind\": \"gemm\", ...}]"});
   Json results = Json::array();
-  for (std::size_t i = 0; i < list.size(); ++i) {
+  for (std::size_t i = 0; i < list->size(); ++i) {
     if (interrupted()) return session.fail({"stopped"});
-    auto result = answer_object(list[i], session);
+    auto result = answer_object((*list)[i], session);
     if (!result) return session.fail(within(path + ": entry " + std::to_string(i + 1), result.error()));
     results.push_back(std::move(*result));
   }
@@ -300,6 +302,14 @@ void add_estimate_command(CLI::App& app, Session& session) {
     return command.add_option(name, target, help)->check(positive_whole_number())->type_name("N");
   };
 
+  // Asked before the command answers: what was refused must not have been answered.
+  const auto answers = [file, &session](CLI::App& command, const auto& print_answer) {
+    command.callback([file, &session, print_answer] {
+      if (!file->empty()) return session.fail({"cannot stand beside a command", "--batch-file"});
+      print_answer();
+    });
+  };
+
   const auto gemm = std::make_shared<GemmRequest>();
   CLI::App& gemm_command = *estimate.add_subcommand("gemm", "A matrix product C[m][n] = A[m][k] B[k][n]");
   count(gemm_command, "--batch", gemm->batch, "Independent products (default: 1)");
@@ -310,7 +320,7 @@ void add_estimate_command(CLI::App& app, Session& session) {
   add_choice<cost::GemmModel>(gemm_command, "--cost-model", gemm->model, kGemmModels,
                               "physical, or sunstone, the model of 2024 (default: physical)");
   gemm->chip.add_to(gemm_command);
-  gemm_command.callback([gemm, &session] { print(answer(*gemm), session); });
+  answers(gemm_command, [gemm, &session] { print(answer(*gemm), session); });
 
   const auto vector = std::make_shared<VectorRequest>();
   CLI::App& vector_command = *estimate.add_subcommand("vector", "An element-wise operator, norm or softmax");
@@ -321,20 +331,17 @@ void add_estimate_command(CLI::App& app, Session& session) {
   count(vector_command, "--hidden", vector->hidden, "Elements per row")->required();
   vector_command.add_flag("--backward", vector->backward, "Its gradient instead");
   vector->chip.add_to(vector_command);
-  vector_command.callback([vector, &session] { print(answer(*vector), session); });
+  answers(vector_command, [vector, &session] { print(answer(*vector), session); });
 
   const auto layer = std::make_shared<LayerRequest>();
   CLI::App& layer_command =
       *estimate.add_subcommand("layer", "A model's layers, operators one after another on the whole chip");
   layer->model.add_to(layer_command);
   layer->chip.add_to(layer_command);
-  layer_command.callback([layer, &session] { print(answer(*layer, session), session); });
+  answers(layer_command, [layer, &session] { print(answer(*layer, session), session); });
 
   estimate.callback([&estimate, file, &session] {
-    if (!estimate.get_subcommands().empty()) {
-      if (!file->empty()) session.fail({"cannot stand beside a command", "--batch-file"});
-      return;
-    }
+    if (!estimate.get_subcommands().empty()) return;
     if (file->empty()) return session.fail({"a command is missing", "phaze estimate", "one of: gemm, vector, layer"});
     answer_file(*file, session);
   });

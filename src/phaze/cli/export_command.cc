@@ -48,13 +48,20 @@ Result<exports::Exported> convert(const exports::PlanDocument& plan, const std::
   return exports::timeloop_yaml(*plan.chip);
 }
 
+// The file is to blame, unless a flag is.
+template <typename T>
+Result<T> blaming(const std::string& file, Result<T> result) {
+  if (result || result.error().place.starts_with("--")) return result;
+  return within(file, result.error());
+}
+
 Result<exports::Exported> export_plan(const ExportOptions& options) {
   if (!options.model.empty()) return Error{"a plan is of one model", "--model", "leave it out"};
   const auto text = read_text_file(options.input);
   if (!text) return text.error();
   const auto plan = exports::read_plan(*text);
   if (!plan) return within(options.input, plan.error());
-  return convert(*plan, *text, options.format);
+  return blaming(options.input, convert(*plan, *text, options.format));
 }
 
 Result<exports::Exported> export_run(const ExportOptions& options) {
@@ -63,7 +70,7 @@ Result<exports::Exported> export_run(const ExportOptions& options) {
   if (options.format == Format::kCsv) return exports::evaluations_csv(*run);
   const auto found = exports::read_run_plan(*run, options.model);
   if (!found) return found.error();
-  return convert(found->plan, found->text, options.format);
+  return blaming(options.input, convert(found->plan, found->text, options.format));
 }
 
 void run(const ExportOptions& options, Session& session) {

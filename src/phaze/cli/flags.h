@@ -13,11 +13,11 @@ namespace phaze::cli {
 
 // "'many' is not a positive whole number".
 inline CLI::Validator positive_whole_number() {
-  return {[](std::string& text) {
-            const bool digits =
-                !text.empty() && text.size() <= 18 && text.find_first_not_of("0123456789") == std::string::npos;
-            const bool positive = !text.starts_with('0');
-            return digits && positive ? std::string() : "'" + text + "' is not a positive whole number";
+  return {[](std::string& text) -> std::string {
+            const std::string largest(18, '9');
+            if (text.empty() || text.starts_with('0') || text.find_first_not_of("0123456789") != std::string::npos)
+              return "'" + text + "' is not a positive whole number";
+            return text.size() > largest.size() ? "'" + text + "' is more than " + largest : "";
           },
           ""};
 }
@@ -68,6 +68,12 @@ CLI::Option* add_choice(CLI::App& app, const std::string& name, Enum& target,
       if (word == chosen) target = value;
   };
   return app.add_option_function<std::string>(name, assign, help)->check(one_of(std::move(words)))->type_name(list);
+}
+
+// Which network. What is empty is no name, and would be taken for an option that was not given.
+inline CLI::Option* add_network(CLI::App& app, std::string& network, const std::string& help) {
+  const CLI::Validator check([](std::string& text) { return text.empty() ? "'' names no network" : ""; }, "");
+  return app.add_option("--network", network, help)->check(check)->type_name("NETWORK");
 }
 
 // An error that names the first of these options that was given: a flag that does nothing is a misunderstanding.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "phaze/base/nearest.h"
@@ -9,6 +10,7 @@
 #include "phaze/cli/model_options.h"
 #include "phaze/cli/output_file.h"
 #include "phaze/cli/session.h"
+#include "phaze/cli/svg.h"
 #include "phaze/report/model_report.h"
 #include "phaze/workload/graphviz.h"
 #include "phaze/workload/load.h"
@@ -78,8 +80,9 @@ void draw(const GraphOptions& options, Session& session) {
   }
   if (options.output.empty() || options.output == "-")
     return session.answer(session.json ? report::dot_json(dot) : dot);
-  const Status status = extension == ".dot" ? write_file(options.output, dot) : write_svg(options.output, dot);
-  if (!status) return session.fail(status.error());
+  const auto text = extension == ".dot" ? Result<std::string>(std::move(dot)) : svg_of(dot);
+  if (!text) return session.fail(within(options.output, text.error()));
+  if (const Status written = write_file(options.output, *text); !written) return session.fail(written.error());
   session.log.info("wrote " + options.output);
 }
 

@@ -1,21 +1,22 @@
 #include "phaze/cli/output_file.h"
 
-#include <spawn.h>
-#include <sys/wait.h>
+#include <fcntl.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <deque>
 #include <fstream>
 #include <string>
+#include <vector>
+
+#include "phaze/cli/output_target.h"
 
 namespace phaze::cli {
 namespace {
 
-std::filesystem::path beside(const std::filesystem::path& path, std::string_view suffix) {
-  return path.string() + "." + std::to_string(getpid()) + std::string(suffix);
+Error cannot_be_written(const std::filesystem::path& path, const std::string& reason) {
+  return {"cannot be written: " + reason, path.string()};
 }
 
 // Removes a temporary file at the end of the scope, if it is still there.
@@ -39,31 +40,54 @@ Status write_whole(const std::filesystem::path& path, std::string_view text, con
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file.write(text.data(), static_cast<std::streamsize>(text.size()));
   file.close();
-  if (!file) return Error{std::string("cannot be written: ") + std::strerror(errno != 0 ? errno : EIO), named.string()};
+  if (!file) return cannot_be_written(named, std::strerror(errno != 0 ? errno : EIO));
   return Done{};
 }
 
-Status move_into_place(const std::filesystem::path& from, const std::filesystem::path& to) {
-  std::error_code failure;
-  std::filesystem::rename(from, to, failure);
-  if (failure) return Error{"cannot be written: " + failure.message(), to.string()};
+Status write_all(int descriptor, std::string_view text, const std::filesystem::path& named) {
+  while (!text.empty()) {
+    const ssize_t written = write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return cannot_be_written(named, std::strerror(errno));
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
   return Done{};
+}
+
+Status write_through(const OutputTarget& target, std::string_view text, const std::filesystem::path& named) {
+  if (target.descriptor) return write_all(*target.descriptor, text, named);
+  const int descriptor = open(target.path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
+  if (descriptor < 0) return cannot_be_written(named, std::strerror(errno));
+  Status status = write_all(descriptor, text, named);
+  if (close(descriptor) != 0 && status) return cannot_be_written(named, std::strerror(errno));
+  return status;
 }
 
 }  // namespace
 
 Status write_files(std::span<const OutputFile> files) {
+  std::vector<OutputTarget> targets;
+  targets.reserve(files.size());
   std::deque<Removing> temporaries;
   for (const OutputFile& file : files) {
-    // A rename would find out too late.
-    std::error_code ignored;
-    if (std::filesystem::is_directory(file.path, ignored))
-      return Error{"is a folder", file.path.string(), "name a file"};
-    temporaries.emplace_back(beside(file.path, "." + std::to_string(temporaries.size()) + ".tmp"));
+    auto target = output_target(file.path);
+    if (!target) return target.error();
+    const std::string suffix = "." + std::to_string(getpid()) + "." + std::to_string(targets.size()) + ".tmp";
+    temporaries.emplace_back(target->path.string() + suffix);
+    targets.push_back(std::move(*target));
+    if (targets.back().stream) continue;
     if (auto status = write_whole(temporaries.back().path(), file.text, file.path); !status) return status;
   }
+  // What went into a stream cannot be taken back, and fails where no rename would: first the streams, then the files.
   for (std::size_t i = 0; i < files.size(); ++i)
-    if (auto status = move_into_place(temporaries[i].path(), files[i].path); !status) return status;
+    if (targets[i].stream)
+      if (auto status = write_through(targets[i], files[i].text, files[i].path); !status) return status;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (targets[i].stream) continue;
+    std::error_code failure;
+    std::filesystem::rename(temporaries[i].path(), targets[i].path, failure);
+    if (failure) return cannot_be_written(files[i].path, failure.message());
+  }
   return Done{};
 }
 
@@ -72,23 +96,21 @@ Status write_file(const std::filesystem::path& path, std::string_view text) {
   return write_files({&file, 1});
 }
 
-Status write_svg(const std::filesystem::path& path, std::string_view dot) {
-  const Removing source(beside(path, ".dot"));
-  const Removing picture(beside(path, ".svg"));
-  if (auto status = write_whole(source.path(), dot, path); !status) return status;
-  std::string program = "dot", format = "-Tsvg", output = "-o" + picture.path().string(),
-              input = source.path().string();
-  std::array<char*, 5> arguments = {program.data(), format.data(), output.data(), input.data(), nullptr};
-  pid_t child = 0;
-  if (posix_spawnp(&child, "dot", nullptr, nullptr, arguments.data(), environ) != 0)
-    return Error{"needs the 'dot' program of Graphviz", path.string(),
-                 "install the package graphviz, or write a .dot file"};
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+Status name_different_files(std::span<const OutputOption> options) {
+  std::vector<std::pair<std::filesystem::path, const OutputOption*>> files;
+  files.reserve(options.size());
+  for (const OutputOption& option : options) {
+    if (option.path.empty()) continue;
+    const auto target = output_target(option.path);
+    if (!target) return target.error();
+    if (target->stream) continue;
+    for (const auto& [path, other] : files)
+      if (path == target->path)
+        return Error{"'" + option.path.string() + "' is also the file of " + other->name, option.name,
+                     "name different files"};
+    files.emplace_back(target->path, &option);
   }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    return Error{"Graphviz could not draw the graph", path.string(), "write a .dot file instead"};
-  return move_into_place(picture.path(), path);
+  return Done{};
 }
 
 }  // namespace phaze::cli

@@ -168,8 +168,7 @@ void PlaceModelOptions::add_to(CLI::App& command) {
   command.add_option("--chip", chip, "Instead of CLUSTER: a preset, a .yaml file, or parts such as tc=8x128x128")
       ->type_name("CHIP");
   count("--devices", devices, "How many of them");
-  command.add_option("--network", network, "A preset, a .yaml file, or levels such as 8x300GB/s@2us,25GB/s@5us")
-      ->type_name("NETWORK");
+  add_network(command, network, "A preset, a .yaml file, or levels such as 8x300GB/s@2us,25GB/s@5us");
   count("--global-batch", plan.global_batch, "Samples per training step");
   count("--seq", plan.sequence, "Tokens per sample (default: the model's own)");
   command.add_option("--microbatch", microbatch, "Samples per microbatch: auto or a list (default: 1, 2, 4, 8, 16)")
@@ -231,6 +230,9 @@ void PlaceModelOptions::add_to(CLI::App& command) {
 }
 
 void place_model(const PlaceModelOptions& options, Session& session) {
+  const OutputOption outputs[] = {
+      {"--plan", options.plan_file}, {"--trace", options.trace_file}, {"--report", options.report_file}};
+  if (const Status fine = name_different_files(outputs); !fine) return session.fail(fine.error());
   auto cluster = load_cluster(options);
   if (!cluster) return session.fail(cluster.error());
   auto plan = plan_options(options);

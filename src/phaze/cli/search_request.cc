@@ -67,8 +67,7 @@ void SearchRequest::add_to(CLI::App& command) {
   count("--devices", problem.devices, "Chips in the cluster");
   count("--global-batch", plan.global_batch, "Samples per training step");
   count("--seq", plan.sequence, "Tokens per sample (default: the model's own)");
-  command.add_option("--network", network, "A preset, a .yaml file, or levels (default: the space's own)")
-      ->type_name("NETWORK");
+  add_network(command, network, "A preset, a .yaml file, or levels (default: the space's own)");
   using search::Mean;
   using search::Objective;
   add_choice<Objective>(

@@ -483,6 +483,14 @@ TEST(PlanDocument, broken_files_are_named_by_their_key) {
       {[](auto& json) { json.erase("pipeline"); }, "key 'pipeline': is missing"},
       {[](auto& json) { json["pipeline"] = 0; }, "key 'pipeline': is not a whole number from 1 to 1048576"},
       {[](auto& json) { json["data_parallel"] = 1e300; }, "key 'data_parallel': is not a whole number"},
+      {[](auto& json) { json["zero"] = 9; }, "key 'zero': is not a whole number from 0 to 3"},
+      {[](auto& json) { json["tensor_parallel"] = 11; }, "key 'tensor_parallel': width 11 does not divide the"},
+      {[](auto& json) {
+         json["microbatch"] = 1 << 20;
+         json["training"]["sequence"] = 1 << 27;
+       },
+       "key 'training.sequence': a sequence of 134217728 tokens is not between 1 and 67108864"},
+      {[](auto& json) { json["chip_file"] = 5; }, "key 'chip_file': is not a text"},
       {[](auto& json) { json["pipeline"] = 7; }, "key 'stages': does not cut the layers"},
       {[](auto& json) {
          json["stages"][0]["chunks"][0] = {1, 2};
@@ -510,7 +518,8 @@ TEST(PlanDocument, broken_files_are_named_by_their_key) {
     ASSERT_FALSE(plan) << message;
     EXPECT_THAT(to_string(plan.error()), HasSubstr(message));
   }
-  EXPECT_THAT(to_string(read_plan("{").error()), HasSubstr("not JSON"));
+  EXPECT_THAT(to_string(read_plan("{").error()), HasSubstr("is not valid JSON"));
+  EXPECT_THAT(to_string(read_plan(R"({"zero": 1, "zero": 2})").error()), HasSubstr("key 'zero' is there twice"));
   EXPECT_THAT(to_string(read_plan("[]").error()), HasSubstr("not a JSON object"));
 }
 

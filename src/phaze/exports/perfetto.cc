@@ -46,13 +46,7 @@ Result<Exported> perfetto_trace(const PlanDocument& plan, const std::string& tex
     out.notes.emplace_back(
         "The plan carries no model sizes or no chip: the trace has the pipeline, but no layer schedules.");
   } else {
-    const auto graph = workload::build(
-        *plan.config,
-        {.sequence = plan.sequence,
-         .microbatch = plan.microbatch,
-         .parallel = {.width = plan.tensor_parallel, .sequence = plan.sequence_parallel},
-         .attention = plan.flash_attention ? workload::AttentionKind::kFlash : workload::AttentionKind::kEager,
-         .fuse = plan.fuse});
+    const auto graph = workload::build(*plan.config, plan.workload());
     if (!graph) return graph.error();
     const cost::OperatorCosts costs(
         {.chip = *plan.chip, .network = plan.network, .fused_softmax = plan.fuse, .under_load = true});

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "phaze/base/json_reader.h"
 #include "phaze/hardware/chip_file.h"
 #include "phaze/workload/import/hf/read_config.h"
 #include "phaze/workload/zoo/zoo.h"
@@ -17,6 +19,7 @@ using Json = nlohmann::json;
 
 // Products of three of them stay far from the end of the integers.
 constexpr std::int64_t kMost = std::int64_t{1} << 20;
+constexpr std::int64_t kMostZero = 3;  // stages of ZeRO
 constexpr const char* kRemedy = "make the file with 'phaze place MODEL ... --plan FILE'";
 
 // Typed access that keeps the first error, so that callers stay flat.
@@ -140,7 +143,29 @@ Status check_cuts(const PlanDocument& plan) {
   return Done{};
 }
 
+// Whether the model can be built as the plan says. What builds it speaks of flags, and nobody has given any here.
+Status check_model(const PlanDocument& plan) {
+  if (!plan.config) return Done{};
+  const auto graph = workload::build(*plan.config, plan.workload());
+  if (graph) return Done{};
+  constexpr std::pair<const char*, const char*> kKeys[] = {{"--tensor-parallel", "key 'tensor_parallel'"},
+                                                           {"--sequence-parallel", "key 'sequence_parallel'"},
+                                                           {"--microbatch", "key 'microbatch'"},
+                                                           {"--seq", "key 'training.sequence'"}};
+  for (const auto& [flag, key] : kKeys)
+    if (graph.error().place == flag) return Error{graph.error().message, key, kRemedy};
+  return within("key 'model_config'", graph.error());
+}
+
 }  // namespace
+
+workload::WorkloadOptions PlanDocument::workload() const {
+  return {.sequence = sequence,
+          .microbatch = microbatch,
+          .parallel = {.width = tensor_parallel, .sequence = sequence_parallel},
+          .attention = flash_attention ? workload::AttentionKind::kFlash : workload::AttentionKind::kEager,
+          .fuse = fuse};
+}
 
 std::vector<placement::Range> PlanDocument::parts() const {
   std::vector<placement::Range> parts;
@@ -151,8 +176,9 @@ std::vector<placement::Range> PlanDocument::parts() const {
 }
 
 Result<PlanDocument> read_plan(const std::string& text) {
-  const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) return Error{"this is not JSON", "", kRemedy};
+  const auto document = parse_json<Json>(text);
+  if (!document) return Error{document.error().message, document.error().place, kRemedy};
+  const Json& json = *document;
   if (!json.is_object()) return Error{"this is not a JSON object", "", kRemedy};
   if (const auto feasible = json.find("feasible"); feasible != json.end() && *feasible == false)
     return Error{"the plan is infeasible, so there is nothing to export"};
@@ -167,7 +193,7 @@ Result<PlanDocument> read_plan(const std::string& text) {
   plan.interleave = root.whole("interleave", 1);
   plan.microbatch = root.whole("microbatch", 1);
   plan.microbatches = root.whole("microbatches", 1);
-  plan.zero = root.whole("zero", 0);
+  plan.zero = root.whole("zero", 0, kMostZero);
   plan.sequence_parallel = root.flag("sequence_parallel");
   plan.data_inside = root.text("order") == "tensor, data, pipeline";
   Reader training = root.inside("training");
@@ -194,7 +220,9 @@ Result<PlanDocument> read_plan(const std::string& text) {
     if (!parsed) return within("key 'model_config'", parsed.error());
     plan.config = std::move(*parsed);
   }
-  if (const auto chip = json.find("chip_file"); chip != json.end() && chip->is_string()) {
+  if (const Status model = check_model(plan); !model) return model.error();
+  if (const auto chip = json.find("chip_file"); chip != json.end() && !chip->is_null()) {
+    if (!chip->is_string()) return Error{"is not a text", "key 'chip_file'", kRemedy};
     auto parsed = hardware::parse_chip_file(chip->get<std::string>());
     if (!parsed) return within("key 'chip_file'", parsed.error());
     plan.chip = std::move(*parsed);

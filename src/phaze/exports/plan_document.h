@@ -10,6 +10,7 @@
 #include "phaze/hardware/chip.h"
 #include "phaze/hardware/network.h"
 #include "phaze/placement/plan.h"
+#include "phaze/workload/transformer/build.h"
 #include "phaze/workload/transformer/config.h"
 
 namespace phaze::exports {
@@ -43,12 +44,15 @@ struct PlanDocument {
   double optimizer_bytes = 12;
   hardware::Network network;
 
+  // How the model's layers were built.
+  workload::WorkloadOptions workload() const;
   std::int64_t devices() const { return pipeline * tensor_parallel * data_parallel; }
   // The cuts of the model in the order of its layers: chunk k of stage s is part k·pipeline + s.
   std::vector<placement::Range> parts() const;
 };
 
-// Errors name the key. An infeasible plan is an error here: there is nothing to export.
+// Errors name the key. An infeasible plan is an error here: there is nothing to export. So is one whose model cannot be
+// built as the plan says.
 Result<PlanDocument> read_plan(const std::string& text);
 
 // For tools that recompute alike in all stages: the policy that saves most memory, with which every stage fits as

@@ -231,12 +231,16 @@ std::string chip_file_text(const Chip& chip) {
 Result<Chip> parse_inline_chip(std::string_view text) {
   Chip chip;
   chip.name = std::string(text);
+  std::vector<std::string_view> given;
   while (!text.empty()) {
     const auto comma = text.find(',');
     const std::string_view part = text.substr(0, comma);
     const auto equals = part.find('=');
     if (equals == std::string_view::npos) return Error{"'" + std::string(part) + "' is not of the form key=value"};
     const std::string_view key = part.substr(0, equals);
+    if (std::ranges::find(given, key) != given.end())
+      return Error{"part '" + std::string(key) + "' is there twice", "", "leave one of them out"};
+    given.push_back(key);
     if (auto status = set_inline(chip, key, part.substr(equals + 1)); !status)
       return within(std::string(key), status.error());
     text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);

@@ -1,5 +1,6 @@
 #include "phaze/hardware/cluster.h"
 
+#include <optional>
 #include <string>
 
 #include "phaze/base/nearest.h"
@@ -25,7 +26,7 @@ Result<Cluster> parse_cluster_file(std::string_view text) {
   const auto document = parse_yaml(text);
   if (!document) return document.error();
   std::string chip_name;
-  std::string network_name;
+  std::optional<std::string> network_name;
   std::int64_t devices = 0;
   for (const auto& entry : *document) {
     const auto key = scalar(entry.first, "key");
@@ -49,7 +50,7 @@ Result<Cluster> parse_cluster_file(std::string_view text) {
   if (devices == 0) return Error{"key 'devices' is missing", "", "add devices: 512"};
   auto chip = load_chip(chip_name);
   if (!chip) return within("key 'chip'", chip.error());
-  auto network = network_name.empty() ? own_network(*chip) : load_network(network_name);
+  auto network = network_name ? load_network(*network_name) : own_network(*chip);
   if (!network) return within("key 'network'", network.error());
   return make_cluster(std::move(*chip), devices, std::move(*network));
 }

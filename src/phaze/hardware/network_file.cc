@@ -41,8 +41,6 @@ Status set_level(NetworkLevel& level, const std::string& key, const std::string&
     const auto sides = torus_sides(text);
     if (!sides) return sides.error();
     level.torus = *sides;
-    level.size = 1;
-    for (const std::int64_t side : *sides) level.size = saturating_multiply(level.size, side);
     return Done{};
   }
   if (key == "size" || key == "ports") {
@@ -71,8 +69,22 @@ Status set_level(NetworkLevel& level, const std::string& key, const std::string&
   return Done{};
 }
 
+// A torus joins as many as its sides multiply to; a size beside it may only say the same.
+Status fill_torus(NetworkLevel& level) {
+  if (level.torus.empty()) return Done{};
+  std::int64_t product = 1;
+  for (const std::int64_t side : level.torus) product = saturating_multiply(product, side);
+  if (level.size != 0 && level.size != product)
+    return Error{
+        "the sides of the torus multiply to " + std::to_string(product) + ", and size is " + std::to_string(level.size),
+        "", "leave size out"};
+  level.size = product;
+  return Done{};
+}
+
 Result<NetworkLevel> read_level(const YAML::Node& node) {
   if (!node.IsMap()) return Error{"a level needs keys such as size and bandwidth", line_of(node)};
+  if (const Status once = check_keys(node); !once) return once.error();
   NetworkLevel level;
   for (const auto& entry : node) {
     const auto key = scalar(entry.first, "key");
@@ -81,6 +93,7 @@ Result<NetworkLevel> read_level(const YAML::Node& node) {
     if (!text) return text.error();
     if (auto status = set_level(level, *key, *text); !status) return within(line_of(entry.first), status.error());
   }
+  if (const Status filled = fill_torus(level); !filled) return within(line_of(node), filled.error());
   if (level.bandwidth == 0) return Error{"a level has no bandwidth", line_of(node), "add bandwidth: 25GB/s"};
   return level;
 }
@@ -179,6 +192,7 @@ Result<Network> load_network(std::string_view network) {
   if (!text) return text.error();
   auto parsed = parse_network_file(*text);
   if (!parsed) return within(std::string(network), parsed.error());
+  if (parsed->name.empty()) parsed->name = std::string(network);
   return parsed;
 }
 

@@ -58,7 +58,31 @@ TEST(Network, bad_specifications_name_the_part_and_the_fix) {
             "line 2: unknown key 'speed' (known: size, torus, bandwidth, latency, efficiency, ports)");
   EXPECT_EQ(refused(parse_network_file("levels:\n  - {bandwidth: 1GB/s, efficiency: 2}\n")),
             "line 2: key 'efficiency': '2' is more than 1");
+  EXPECT_EQ(refused(parse_network_file("levels:\n  - {bandwidth: 1GB/s, size: 4, size: 8}\n")),
+            "line 2: key 'size' is there twice (leave one of them out)");
+  EXPECT_EQ(refused(load_network("")).substr(0, 32), "NETWORK: there is no network '' ");
   EXPECT_EQ(refused(parse_network_file("name: x\n")), "the network has no levels");
+}
+
+TEST(Network, a_torus_joins_what_its_sides_multiply_to_whatever_else_the_file_says) {
+  for (const char* sides : {"4", "4x4", "4x4x4", "2x3x5x7"}) {
+    const std::string torus = std::string("torus: ") + sides;
+    const auto alone = parse_network_file("levels:\n  - {" + torus + ", bandwidth: 50GB/s}\n");
+    ASSERT_TRUE(alone);
+    const std::int64_t joined = alone->capacity();
+    for (const std::int64_t size : {std::int64_t{1}, std::int64_t{9}, joined - 1, joined, joined + 1}) {
+      const std::string given = "size: " + std::to_string(size);
+      for (const std::string& both : {torus + ", " + given, given + ", " + torus}) {
+        const auto network = parse_network_file("levels:\n  - {" + both + ", bandwidth: 50GB/s}\n");
+        ASSERT_EQ(static_cast<bool>(network), size == joined) << both;
+        if (network)
+          EXPECT_EQ(*network, *alone);
+        else
+          EXPECT_EQ(refused(network), "line 2: the sides of the torus multiply to " + std::to_string(joined) +
+                                          ", and size is " + std::to_string(size) + " (leave size out)");
+      }
+    }
+  }
 }
 
 TEST(Cluster, a_file_names_chip_devices_and_network) {
@@ -77,6 +101,8 @@ TEST(Cluster, bad_files_name_the_place_and_the_fix) {
             "line 2: key 'devices': '-1' is not a positive whole number");
   EXPECT_EQ(refused(parse_cluster_file("chip: h20\ndevices: 8\n")),
             "key 'chip': CHIP: there is no chip 'h20' (did you mean 'h200'?)");
+  EXPECT_EQ(refused(parse_cluster_file("chip: h200\ndevices: 8\nnetwork: ''\n")).substr(0, 47),
+            "key 'network': NETWORK: there is no network '' ");
   EXPECT_EQ(refused(parse_cluster_file("chip: h200\ncount: 8\n")),
             "line 2: unknown key 'count' (known: chip, devices, network)");
   EXPECT_EQ(

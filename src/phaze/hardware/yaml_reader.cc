@@ -3,9 +3,7 @@
 #include <set>
 
 namespace phaze::hardware {
-namespace {
 
-// The parser keeps all values of a key and finds the first; a reader might take the last.
 Status check_keys(const YAML::Node& map) {
   std::set<std::string> seen;
   for (const auto& entry : map)
@@ -13,8 +11,6 @@ Status check_keys(const YAML::Node& map) {
       return Error{"key '" + entry.first.Scalar() + "' is there twice", line_of(entry.first), "leave one of them out"};
   return Done{};
 }
-
-}  // namespace
 
 Result<YAML::Node> parse_yaml(std::string_view text) {
   try {

@@ -12,7 +12,12 @@ namespace phaze::hardware {
 
 inline std::string line_of(const YAML::Node& node) { return "line " + std::to_string(node.Mark().line + 1); }
 
-// The document, which must be a map. Errors name the line.
+// An error where a key is there twice: the parser keeps all values of a key and finds the first; a reader might take
+// the last.
+Status check_keys(const YAML::Node& map);
+
+// The document, which must be a map. Its keys are checked, and those of the maps in it; maps in lists are for those who
+// read them. Errors name the line.
 Result<YAML::Node> parse_yaml(std::string_view text);
 
 // What a name must end in to be a file whatever else it may look like. A preset comes before a file of the same name.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "phaze/base/json_reader.h"
 #include "phaze/report/json_text.h"
 #include "phaze/report/placement_report.h"
 #include "phaze/report/table.h"
@@ -333,8 +334,9 @@ std::string plan_text(const PlanAnswer& answer, std::size_t top) {
 }
 
 Result<sim::Pipeline> read_pipeline(const std::string& text) {
-  const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) return Error{"this is not JSON"};
+  const auto document = parse_json<Json>(text);
+  if (!document) return document.error();
+  const Json& json = *document;
   if (!json.is_object() || !json.contains("simulation") || !json["simulation"].is_object())
     return Error{"the key 'simulation' is missing", "", "make the file with 'phaze place MODEL ... --plan FILE'"};
   const Json& root = json["simulation"];
@@ -345,7 +347,7 @@ Result<sim::Pipeline> read_pipeline(const std::string& text) {
     if (error) return;
     const auto found = object.find(key);
     const bool there = found != object.end() && (std::is_same_v<Target, bool> ? found->is_boolean()
-                                                 : std::is_integral_v<Target> ? found->is_number_integer()
+                                                 : std::is_integral_v<Target> ? is_int64(*found)
                                                                               : found->is_number());
     if (!there)
       error = Error{"is missing or not of its kind", std::string("simulation.") + key};

@@ -1,8 +1,10 @@
 #include "phaze/schedule/instance.h"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
+#include <charconv>
 
+#include "phaze/base/amount.h"
 #include "phaze/base/check.h"
 
 namespace phaze::schedule {
@@ -11,28 +13,25 @@ namespace {
 std::string called(const Instance& instance, OpId op) { return "operator '" + std::string(instance.name(op)) + "'"; }
 
 std::string number(double value) {
-  std::string text = std::to_string(value);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.ends_with('.')) text.pop_back();
-  return text;
+  std::array<char, 32> digits{};
+  return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr};
 }
 
-bool sound(double value) { return std::isfinite(value) && value >= 0; }
+std::string range_of(std::string_view what) { return std::string(what) + " are " + std::string(kAmounts); }
 
 Status validate_modes(const Instance& instance, OpId op) {
   const auto place = [&](std::size_t mode) { return called(instance, op) + ", mode " + std::to_string(mode); };
   if (instance.mode_count(op) == 0) return Error{"has no modes", called(instance, op), "give it at least one mode"};
   for (std::size_t mode = 0; mode < instance.mode_count(op); ++mode) {
     const double duration = instance.duration(op, mode);
-    if (!sound(duration))
-      return Error{"duration " + number(duration) + " is not a time", place(mode),
-                   "durations are finite and not negative"};
+    if (!is_amount(duration))
+      return Error{"duration " + number(duration) + " is not a time", place(mode), range_of("durations")};
     for (std::size_t k = 0; k < instance.resources.size(); ++k) {
       const double demand = instance.demand(op, mode)[k];
       const Resource& resource = instance.resources[k];
-      if (!sound(demand))
+      if (!is_amount(demand))
         return Error{"demand " + number(demand) + " of '" + resource.name + "' is not an amount", place(mode),
-                     "demands are finite and not negative"};
+                     range_of("demands")};
       if (demand > resource.capacity * (1 + kCapacityTolerance))
         return Error{"demand " + number(demand) + " of '" + resource.name + "' is above its capacity " +
                          number(resource.capacity),
@@ -106,9 +105,9 @@ void Instance::clear() {
 
 Status validate(const Instance& instance) {
   for (const Resource& resource : instance.resources)
-    if (!sound(resource.capacity))
+    if (!is_amount(resource.capacity))
       return Error{"capacity " + number(resource.capacity) + " is not an amount", "resource '" + resource.name + "'",
-                   "capacities are finite and not negative"};
+                   range_of("capacities")};
   for (std::size_t i = 0; i < instance.size(); ++i)
     if (auto status = validate_modes(instance, OpId(i)); !status) return status;
   return validate_order(instance);

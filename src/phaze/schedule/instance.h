@@ -81,7 +81,7 @@ struct Instance {
   bool operator==(const Instance&) const = default;
 };
 
-// Capacities, durations and demands finite and not negative, every operator with a mode, every demand within capacity,
+// Capacities, durations and demands are amounts (amount.h), every operator with a mode, every demand within capacity,
 // edges between known operators and without a cycle. The place of an error names the operator. What solve() is given
 // must pass this.
 Status validate(const Instance& instance);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
+#include "phaze/base/json_reader.h"
 #include "phaze/base/nearest.h"
 #include "phaze/base/text_file.h"
 
@@ -12,30 +13,10 @@ namespace {
 
 using json = nlohmann::ordered_json;  // resources stay in the order of the file
 
-constexpr int kDeepest = 16;
 // The order is held as a matrix of bits.
 constexpr std::size_t kMostOps = 4096;
 constexpr std::size_t kMostModes = 4096;
 constexpr std::size_t kMostResources = 64;
-
-Result<json> parse(std::string_view text) {
-  bool too_deep = false;
-  const auto guard = [&](int depth, json::parse_event_t, json&) {
-    too_deep = too_deep || depth > kDeepest;
-    return !too_deep;
-  };
-  try {
-    json document = json::parse(text.begin(), text.end(), guard);
-    if (too_deep) return Error{"is nested more than " + std::to_string(kDeepest) + " levels deep"};
-    return document;
-  } catch (const json::parse_error& error) {
-    const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
-    const auto line = 1 + std::count(text.begin(), end, '\n');
-    return Error{"is not valid JSON", "line " + std::to_string(line), "stopped at byte " + std::to_string(error.byte)};
-  } catch (const json::exception&) {
-    return Error{"holds a number that is too large"};
-  }
-}
 
 Status only_keys(const json& object, const std::vector<std::string>& known, const std::string& place) {
   if (!object.is_object()) return Error{"is not an object", place, "expected keys " + suggest("", known)};
@@ -98,7 +79,7 @@ class Reader {
     const std::string entry = "ops[" + std::to_string(index) + "]";
     if (auto status = only_keys(op, {"id", "name", "modes"}, entry); !status) return status;
     if (!op.contains("id")) return Error{"key 'id' is missing", entry, "give every operator a whole number"};
-    if (!op["id"].is_number_integer()) return Error{"key 'id' is not a whole number", entry};
+    if (!is_int64(op["id"])) return Error{"key 'id' is not a whole number below 2^63", entry};
     const auto id = op["id"].get<std::int64_t>();
     std::string name = std::to_string(id);
     if (op.contains("name")) {
@@ -143,7 +124,7 @@ class Reader {
     std::size_t number = 0;
     for (const json& edge : document_["edges"]) {
       const std::string place = "edges[" + std::to_string(number++) + "]";
-      if (!edge.is_array() || edge.size() != 2 || !edge[0].is_number_integer() || !edge[1].is_number_integer())
+      if (!edge.is_array() || edge.size() != 2 || !is_int64(edge[0]) || !is_int64(edge[1]))
         return Error{"is not a pair of ids", place, "write it like [0, 1]"};
       OpId ends[2];
       for (std::size_t end = 0; end < 2; ++end) {
@@ -168,7 +149,7 @@ class Reader {
 }  // namespace
 
 Result<NamedInstance> parse_instance(std::string_view text) {
-  const auto document = parse(text);
+  const auto document = parse_json<json>(text);
   if (!document) return document.error();
   return Reader(*document).read();
 }

@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 
+#include "phaze/base/amount.h"
 #include "phaze/base/testing/thin_tests.h"
 #include "phaze/schedule/evaluate.h"
 #include "phaze/schedule/testing/brute_force.h"
@@ -40,6 +41,24 @@ TEST(Exact, agrees_with_brute_force_on_ten_thousand_instances_of_up_to_seven_ope
     // Seven operators of four modes each take brute force long, so there are fewer of those.
     const std::size_t most = model == Model::kMoldable && seed % 5 != 0 ? 6 : 7;
     const Instance instance = testing::random_instance(model, std::min<std::size_t>(most, 1 + seed / 3 % 7), seed);
+    Stop stop;
+    const Solution& solution = solver.solve(instance, stop);
+    const double optimum = testing::least_makespan(instance);
+    ASSERT_EQ(solution.proof, Proof::kOptimal) << "seed " << seed;
+    ASSERT_NEAR(solution.schedule.makespan, optimum, 1e-9 * optimum) << "seed " << seed;
+    ASSERT_TRUE(evaluate(instance, solution.schedule).valid()) << "seed " << seed;
+  }
+}
+
+TEST(Exact, durations_at_both_ends_of_what_instances_may_have_are_scheduled) {
+  Solver solver;
+  for (std::uint64_t seed = 0; seed < 600; seed += kThinning) {
+    Instance instance = testing::random_instance(kModels[seed % 3], 2 + seed / 3 % 5, 20'000'000 + seed);
+    const std::uint64_t kind = seed / 15 % 3;
+    for (std::size_t m = 0; m < instance.durations.size(); ++m)
+      if (instance.durations[m] > 0)
+        instance.durations[m] = kind == 0 || (kind == 1 && m % 2 == 0) ? kLeastAmount : kLargestAmount;
+    ASSERT_TRUE(validate(instance)) << "seed " << seed;
     Stop stop;
     const Solution& solution = solver.solve(instance, stop);
     const double optimum = testing::least_makespan(instance);

@@ -1,7 +1,6 @@
 #include "phaze/sim/pipeline.h"
 
 #include <algorithm>
-#include <cmath>
 #include <queue>
 
 #include "phaze/base/check.h"
@@ -55,6 +54,7 @@ class Simulation {
     double link_free[2] = {0, 0};  // forward, backward
     std::vector<bool> arrived;     // by direction, chunk, microbatch
     double last_pass_end = 0;
+    std::vector<std::size_t> last_backward;  // events of the last microbatch, by chunk as they came
   };
   struct Happening {
     double time = 0;
@@ -94,6 +94,7 @@ class Simulation {
     ++state.next;
     state.working = true;
     if (!pass.backward) remember(device, now, chunk.kept_bytes);
+    if (pass.backward && pass.microbatch == m_ - 1) state.last_backward.push_back(run_.events.size());
     record(pass.backward ? Activity::kBackward : Activity::kForward, device, pass, now, now + seconds);
     run_.devices[at(device)].busy += seconds;
     happen(now + seconds, false, device, pass);
@@ -150,8 +151,8 @@ class Simulation {
     for (const Chunk& chunk : device.chunks) layers += static_cast<double>(chunk.layers);
     const double part = device.reduce / layers;
     double free = 0, start = -1;
-    for (const Event& event : run_.events) {
-      if (event.device != d || event.activity != Activity::kBackward || event.microbatch != m_ - 1) continue;
+    for (const std::size_t number : states_[at(d)].last_backward) {
+      const Event& event = run_.events[number];
       const auto own = static_cast<double>(device.chunks[at(event.chunk)].layers);
       for (double done = 1; done <= own; ++done) {
         const double ready = pipeline_.overlap_gradients ? event.start + (event.end - event.start) * done / own
@@ -197,30 +198,6 @@ class Simulation {
 };
 
 }  // namespace
-
-Status validate(const Pipeline& pipeline) {
-  if (pipeline.devices.empty()) return Error{"there are no devices"};
-  if (pipeline.microbatches < 1) return Error{"there are no microbatches"};
-  if (pipeline.samples < 1) return Error{"there are no samples in a batch", "", "set 'samples' to 1 or more"};
-  const std::size_t chunks = pipeline.devices.front().chunks.size();
-  if (chunks == 0) return Error{"a device has no chunk"};
-  if (chunks > 1 && pipeline.microbatches % static_cast<std::int64_t>(pipeline.devices.size()) != 0)
-    return Error{"an interleaved pipeline needs a multiple of its stages in microbatches"};
-  const auto good = [](double value) { return std::isfinite(value) && value >= 0; };
-  bool works = false;
-  for (const Device& device : pipeline.devices) {
-    if (device.chunks.size() != chunks) return Error{"devices have different numbers of chunks"};
-    bool fine = good(device.reduce) && good(device.tied) && good(device.step) && good(device.gather) &&
-                good(device.resident_bytes) && good(device.workspace_bytes);
-    for (const Chunk& chunk : device.chunks)
-      fine = fine && good(chunk.forward) && good(chunk.backward) && good(chunk.send_forward) &&
-             good(chunk.send_backward) && good(chunk.kept_bytes) && chunk.layers >= 1;
-    if (!fine) return Error{"a time or size is negative or not finite"};
-    works = works || std::ranges::any_of(device.chunks, [](const Chunk& c) { return c.forward + c.backward > 0; });
-  }
-  if (!works) return Error{"no pass takes any time", "", "set 'forward' or 'backward' of a chunk above 0"};
-  return Done{};
-}
 
 std::vector<Pass> schedule(std::int64_t device, std::int64_t devices, std::int64_t chunks, std::int64_t microbatches) {
   const std::int64_t total = microbatches * chunks;

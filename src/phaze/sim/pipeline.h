@@ -48,8 +48,12 @@ struct Pipeline {
   bool operator==(const Pipeline&) const = default;
 };
 
-// Devices with equally many chunks, nothing negative or infinite, some pass that takes time and a sample at least;
-// interleaved: a multiple of the devices in microbatches.
+// Every pass is an event of its own, and every layer a step of the reduction: more would take minutes and all memory.
+inline constexpr std::int64_t kMostPasses = 10'000'000;  // forward: microbatches x devices x chunks
+inline constexpr std::int64_t kMostLayers = 1'000'000;   // of all chunks
+
+// Devices with equally many chunks, times and sizes that are amounts (amount.h), some pass that takes time and a sample
+// at least; interleaved: a multiple of the devices in microbatches. No more passes and layers than those.
 Status validate(const Pipeline& pipeline);
 
 enum class Activity : std::uint8_t { kForward, kBackward, kSendForward, kSendBackward, kReduce, kTied, kStep, kGather };

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <random>
 #include <set>
 
+#include "phaze/base/amount.h"
 #include "phaze/placement/solve.h"
 #include "phaze/sim/from_plan.h"
 #include "phaze/sim/trace.h"
@@ -269,7 +271,20 @@ TEST(Pipeline, what_makes_no_sense_is_refused) {
             "an interleaved pipeline needs a multiple of its stages in microbatches");
   EXPECT_EQ(refusal([](Pipeline& p) { p.devices[1].chunks.pop_back(); }), "devices have different numbers of chunks");
   EXPECT_EQ(refusal([](Pipeline& p) { p.devices[1].chunks[0].forward = -1; }),
-            "a time or size is negative or not finite");
+            "devices[1].chunks[0].forward: -1 is not 0 or from 1e-30 to 1e30 (times are seconds, sizes bytes)");
+  EXPECT_EQ(refusal([](Pipeline& p) { p.devices[0].chunks[1].backward = 1e308; }),
+            "devices[0].chunks[1].backward: 1e+308 is not 0 or from 1e-30 to 1e30 (times are seconds, sizes bytes)");
+  EXPECT_EQ(refusal([](Pipeline& p) { p.devices[1].step = std::nan(""); }),
+            "devices[1].step: nan is not 0 or from 1e-30 to 1e30 (times are seconds, sizes bytes)");
+  EXPECT_EQ(refusal([](Pipeline& p) { p.devices[1].chunks[1].layers = std::int64_t{1} << 62; }),
+            "devices[1].chunks[1].layers: 4611686018427387904 is not from 1 to 1000000");
+  EXPECT_EQ(refusal([](Pipeline& p) { p.devices[1].chunks[1].layers = kMostLayers - 2; }),
+            "all chunks have more than 1000000 layers together");
+  EXPECT_EQ(refusal([](Pipeline& p) { p.devices[1].chunks[1].layers = kMostLayers - 3; }), "");
+  EXPECT_EQ(refusal([](Pipeline& p) { p.microbatches = 1'000'000'000'000'000'000; }),
+            "microbatches: 1000000000000000000 on 2 devices with 2 chunks each are more than 10000000 passes forward "
+            "(simulate fewer microbatches)");
+  EXPECT_EQ(refusal([](Pipeline& p) { p.microbatches = kMostPasses / 4; }), "");
   for (const std::int64_t samples : {0, -5})
     EXPECT_EQ(refusal([&](Pipeline& p) { p.samples = samples; }),
               "there are no samples in a batch (set 'samples' to 1 or more)");
@@ -283,6 +298,22 @@ TEST(Pipeline, what_makes_no_sense_is_refused) {
               p.devices[1].chunks[0].backward = 1e-9;
             }),
             "");
+}
+
+TEST(Pipeline, amounts_at_both_ends_of_what_is_accepted_are_simulated_in_finite_time) {
+  for (const double ends : {kLeastAmount, kLargestAmount}) {
+    Pipeline pipeline = uniform(3, 2, 6);
+    for (Device& device : pipeline.devices) {
+      device.reduce = device.tied = device.step = device.gather = device.resident_bytes = ends;
+      for (Chunk& chunk : device.chunks)
+        chunk.forward = chunk.backward = chunk.send_forward = chunk.send_backward = chunk.kept_bytes = ends;
+    }
+    ASSERT_TRUE(validate(pipeline));
+    const auto run = simulate(pipeline);
+    EXPECT_TRUE(std::isfinite(run.seconds) && run.seconds > 0);
+    EXPECT_TRUE(std::isfinite(1 / run.seconds));
+    EXPECT_TRUE(run.bubble_fraction >= 0 && run.bubble_fraction < 1) << run.bubble_fraction;
+  }
 }
 
 }  // namespace

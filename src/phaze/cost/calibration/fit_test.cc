@@ -85,7 +85,8 @@ TEST(Calibration, bad_measurements_name_the_entry) {
     const auto parsed = parse_measurements(text);
     return parsed ? "accepted" : to_string(parsed.error());
   };
-  EXPECT_EQ(refuse("["), "is not a JSON object (make it with scripts/measure-gpu)");
+  EXPECT_EQ(refuse("["), "line 1, column 2: is not valid JSON");
+  EXPECT_EQ(refuse("[]"), "is not a JSON object (make it with scripts/measure-gpu)");
   EXPECT_EQ(refuse("{}"), "holds no measurements (it needs lists 'gemm', 'vector' or 'layer')");
   EXPECT_EQ(refuse(R"({"gemm": 1})"), "key 'gemm': is not a list");
   EXPECT_EQ(refuse(R"({"gemm": [{"name": "a"}]})"), "key 'gemm', entry 1: key 'batch' is missing");

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "phaze/base/json_reader.h"
 #include "phaze/base/text_file.h"
 
 namespace phaze::cost {
@@ -151,9 +152,10 @@ Status read_list(const Json& document, const char* key, std::vector<Item>& list,
 }  // namespace
 
 Result<Measurements> parse_measurements(std::string_view text) {
-  const Json document = Json::parse(text, nullptr, false);
-  if (document.is_discarded() || !document.is_object())
-    return Error{"is not a JSON object", "", "make it with scripts/measure-gpu"};
+  const auto parsed = parse_json<Json>(text);
+  if (!parsed) return parsed.error();
+  const Json& document = *parsed;
+  if (!document.is_object()) return Error{"is not a JSON object", "", "make it with scripts/measure-gpu"};
   Measurements measurements;
   if (document.contains("device") && document["device"].is_string())
     measurements.device = document["device"].get<std::string>();

@@ -7,20 +7,19 @@
 #include <set>
 #include <utility>
 
+#include "phaze/base/amount.h"
+
 namespace phaze::placement::phaze2024 {
 namespace {
 
 using Pair = std::pair<std::int64_t, std::int64_t>;
 
 Error not_a_size(std::string place, double value) {
-  return {fmt::format("{} is not between 0 and 1e30", value), std::move(place), "sizes are bytes, latencies seconds"};
+  return {fmt::format("{} is not {}", value, kAmounts), std::move(place), "sizes are bytes, latencies seconds"};
 }
 
-// So far from the ends of floating point that no sum or product of the problem comes near them.
-constexpr double kLargestSize = 1e30;
+// Bytes per second.
 constexpr double kSmallestBandwidth = 1e-9;
-
-bool size_like(double value) { return value >= 0 && value <= kLargestSize; }
 
 Status check_count(const char* key, std::int64_t value) {
   if (value >= 1 && value <= kLargestCount) return Done{};
@@ -39,7 +38,7 @@ Status check_nodes(const Width& width) {
                                                     {"optimalLatencyFw", node.forward_seconds},
                                                     {"optimalLatencyBw", node.backward_seconds}};
     for (const auto& [key, value] : sizes)
-      if (!size_like(value)) return not_a_size(place + "." + key, value);
+      if (!is_amount(value)) return not_a_size(place + "." + key, value);
     const auto [first, added] = seen.emplace(node.id, i);
     if (!added)
       return Error{fmt::format("id {} is already that of nodes.{}[{}]", node.id, width.width, first->second),
@@ -61,7 +60,7 @@ Status check_edges(const Width& width) {
                      fmt::format("ids are those of nodes.{}", width.width)};
     if (edge.source == edge.target)
       return Error{fmt::format("joins node {} with itself", edge.source), place, "remove it"};
-    if (!size_like(edge.bytes)) return not_a_size(place + ".communicationCost", edge.bytes);
+    if (!is_amount(edge.bytes)) return not_a_size(place + ".communicationCost", edge.bytes);
     const auto [first, added] = seen.emplace(Pair{edge.source, edge.target}, i);
     if (!added)
       return Error{
@@ -141,10 +140,13 @@ Status check_acyclic(const Width& width) {
 }  // namespace
 
 Status validate(const Instance& instance) {
-  if (!size_like(instance.memory_per_device) || instance.memory_per_device == 0)
-    return Error{fmt::format("{} is not a positive number of bytes", instance.memory_per_device), "maxMemoryPerDevice"};
-  if (!size_like(instance.bandwidth) || instance.bandwidth < kSmallestBandwidth)
-    return Error{fmt::format("{} is not a positive number of bytes per second", instance.bandwidth), "bandwidth"};
+  if (!(instance.memory_per_device >= kLeastAmount && instance.memory_per_device <= kLargestAmount))
+    return Error{fmt::format("{} is not from {} to {} bytes", instance.memory_per_device, kLeastAmount, kLargestAmount),
+                 "maxMemoryPerDevice"};
+  if (!(instance.bandwidth >= kSmallestBandwidth && instance.bandwidth <= kLargestAmount))
+    return Error{
+        fmt::format("{} is not from {} to {} bytes per second", instance.bandwidth, kSmallestBandwidth, kLargestAmount),
+        "bandwidth"};
   for (const auto& [key, value] :
        {std::pair{"maxDevices", instance.devices}, std::pair{"mbsInBatch", instance.microbatches}})
     if (const Status fine = check_count(key, value); !fine) return fine.error();

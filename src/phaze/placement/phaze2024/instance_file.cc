@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "phaze/base/json_reader.h"
 #include "phaze/base/nearest.h"
 #include "phaze/base/text_file.h"
 
@@ -51,20 +52,8 @@ class ObjectReader {
     return value->is_number() ? value->get<double>() : 0;
   }
 
-  std::int64_t whole(const char* key) {
-    const Json* value = find(key);
-    if (value == nullptr) return 1;
-    const bool too_large = value->is_number_unsigned() && value->get<std::uint64_t>() > kLargest;
-    if (value->is_number_integer() && !too_large) return value->get<std::int64_t>();
-    // Python divides whole numbers into floats, so 512.0 is common; beyond 2^53 it would no longer be exact.
-    if (value->is_number_float()) {
-      const double number = value->get<double>();
-      if (number == std::floor(number) && std::abs(number) <= 9007199254740992.0)
-        return static_cast<std::int64_t>(number);
-    }
-    fail(key, fmt::format("{} is not a whole number", shown(*value)));
-    return 1;
-  }
+  std::int64_t whole(const char* key) { return whole(key, std::numeric_limits<std::int64_t>::min(), kLargest); }
+  std::int64_t count(const char* key) { return whole(key, 1, kLargestCount); }
 
   bool flag(const char* key) {
     const Json* value = find(key);
@@ -96,7 +85,28 @@ class ObjectReader {
   }
 
  private:
-  static constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
+  static constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+
+  // What can be told exactly is returned, for validate() to judge; the rest is beyond these limits.
+  std::int64_t whole(const char* key, std::int64_t least, std::int64_t most) {
+    const Json* value = find(key);
+    if (value == nullptr) return 1;
+    if (value->is_number_float()) {
+      const double number = value->get<double>();
+      if (number != std::floor(number)) return fail(key, fmt::format("{} is not a whole number", shown(*value))), 1;
+      // Python divides whole numbers into floats, so 512.0 is common; beyond 2^53 it would no longer be exact.
+      constexpr std::int64_t kExact = std::int64_t{1} << 53;
+      if (std::abs(number) <= static_cast<double>(kExact)) return static_cast<std::int64_t>(number);
+      least = std::max(least, -kExact);
+      most = std::min(most, kExact);
+    } else if (is_int64(*value)) {
+      return value->get<std::int64_t>();
+    } else if (!value->is_number()) {
+      return fail(key, fmt::format("{} is not a whole number", shown(*value))), 1;
+    }
+    fail(key, fmt::format("{} is not between {} and {}", shown(*value), least, most));
+    return 1;
+  }
 
   const Json& object_;
   std::string place_;
@@ -179,10 +189,10 @@ void read_graphs(ObjectReader& read, Instance& instance, std::optional<Error>& e
 void read_expert(ObjectReader& read, Instance& instance) {
   constexpr std::array<const char*, 4> kKeys = {"fixedPP", "fixedTMPC", "fixedDP", "numTransformerLayers"};
   if (std::ranges::none_of(kKeys, [&](const char* key) { return read.has(key); })) return;
-  instance.expert = ExpertChoice{.pipeline = read.whole("fixedPP"),
-                                 .tensor_parallel = read.whole("fixedTMPC"),
-                                 .data_parallel = read.whole("fixedDP"),
-                                 .transformer_layers = read.whole("numTransformerLayers")};
+  instance.expert = ExpertChoice{.pipeline = read.count("fixedPP"),
+                                 .tensor_parallel = read.count("fixedTMPC"),
+                                 .data_parallel = read.count("fixedDP"),
+                                 .transformer_layers = read.count("numTransformerLayers")};
 }
 
 Result<Instance> from_json(const Json& document) {
@@ -193,9 +203,9 @@ Result<Instance> from_json(const Json& document) {
               "activationRecomputation", "optimizerAlgorithm", "fixedPP", "fixedTMPC", "fixedDP",
               "numTransformerLayers"});
   instance.memory_per_device = read.number("maxMemoryPerDevice");
-  instance.devices = read.whole("maxDevices");
+  instance.devices = read.count("maxDevices");
   instance.bandwidth = read.number("bandwidth");
-  instance.microbatches = read.whole("mbsInBatch");
+  instance.microbatches = read.count("mbsInBatch");
   instance.recompute = read.flag("activationRecomputation");
   const std::string optimizer = read.text("optimizerAlgorithm");
   instance.optimizer = optimizer == "Adam" ? Optimizer::kAdam : Optimizer::kSgd;
@@ -211,19 +221,11 @@ Result<Instance> from_json(const Json& document) {
 }  // namespace
 
 Result<Instance> parse_instance(std::string_view text, const std::string& name) {
-  try {
-    auto instance = from_json(Json::parse(text));
-    if (!instance) return within(name, instance.error());
-    return instance;
-  } catch (const Json::parse_error& error) {
-    const auto upto = text.substr(0, std::min<std::size_t>(text.size(), error.byte > 0 ? error.byte - 1 : 0));
-    const auto line = 1 + std::ranges::count(upto, '\n');
-    const auto column = upto.size() - (upto.rfind('\n') == std::string_view::npos ? 0 : upto.rfind('\n') + 1) + 1;
-    return Error{"not valid JSON", fmt::format("{}: line {}, column {}", name, line, column),
-                 "the file must be one JSON object"};
-  } catch (const Json::exception&) {
-    return Error{"a number is too large for any computer", name, "numbers end at 1.8e308"};
-  }
+  const auto document = parse_json<Json>(text);
+  if (!document) return within(name, document.error());
+  auto instance = from_json(*document);
+  if (!instance) return within(name, instance.error());
+  return instance;
 }
 
 Result<Instance> read_instance(const std::filesystem::path& path) {

@@ -61,10 +61,12 @@ TEST(InstanceFile, broken_files_are_refused_with_place_and_fix) {
   const std::string edge = R"({"sourceId": -3, "destId": 7, "communicationCost": 6})";
   const std::string first = R"({"id": 7, "parameterSize": 1,)";
   const Broken cases[] = {
-      {"", "x.json: line 1, column 1: not valid JSON (the file must be one JSON object)"},
-      {"{\n \"nodes\": NaN}", "x.json: line 2, column 11: not valid JSON (the file must be one JSON object)"},
+      {"", "x.json: line 1, column 1: is not valid JSON"},
+      {"{\n \"nodes\": NaN}", "x.json: line 2, column 11: is not valid JSON"},
+      {with(first, R"({"id": 7, "parameterSize": 1, "parameterSize": 2,)"),
+       "x.json: nodes.2[0]: key 'parameterSize' is there twice (leave one of them out)"},
       {"[1]", "x.json: a list is not an object (write {...})"},
-      {with("10.5", "1e999"), "x.json: a number is too large for any computer (numbers end at 1.8e308)"},
+      {with("10.5", "1e999"), "x.json: bandwidth: holds a number that is too large (numbers end at 1.8e308)"},
       {with("\"bandwidth\"", "\"bandwith\""), "x.json: unknown key 'bandwith' (did you mean 'bandwidth'?)"},
       {with("\"maxDevices\": 4,", ""), "x.json: key 'maxDevices' is missing"},
       {with("\"maxDevices\": 4", "\"maxDevices\": \"4\""), "x.json: maxDevices: \"4\" is not a whole number"},
@@ -72,10 +74,14 @@ TEST(InstanceFile, broken_files_are_refused_with_place_and_fix) {
       {with("\"maxDevices\": 4", "\"maxDevices\": 0"), "x.json: maxDevices: 0 is not between 1 and 2147483648"},
       {with("\"mbsInBatch\": 8.0", "\"mbsInBatch\": 1e15"),
        "x.json: mbsInBatch: 1000000000000000 is not between 1 and 2147483648"},
-      {with("10.5", "0"), "x.json: bandwidth: 0 is not a positive number of bytes per second"},
+      {with("\"maxDevices\": 4", "\"maxDevices\": 1e18"), "x.json: maxDevices: 1e+18 is not between 1 and 2147483648"},
+      {with(first, R"({"id": 1e18, "parameterSize": 1,)"),
+       "x.json: nodes.2[0].id: 1e+18 is not between -9007199254740992 and 9007199254740992"},
+      {with("10.5", "1e-300"), "x.json: bandwidth: 1e-300 is not from 1e-09 to 1e+30 bytes per second"},
+      {with("10.5", "0"), "x.json: bandwidth: 0 is not from 1e-09 to 1e+30 bytes per second"},
       {with("10.5", "\"fast\""), "x.json: bandwidth: \"fast\" is not a number"},
       {with("\"maxMemoryPerDevice\": 1000", "\"maxMemoryPerDevice\": -1"),
-       "x.json: maxMemoryPerDevice: -1 is not a positive number of bytes"},
+       "x.json: maxMemoryPerDevice: -1 is not from 1e-30 to 1e+30 bytes"},
       {with("\"activationRecomputation\": true", "\"activationRecomputation\": 1"),
        "x.json: activationRecomputation: 1 is neither true nor false"},
       {with("\"Adam\"", "\"adamw\""), "x.json: optimizerAlgorithm: 'adamw' is none of SGD, Adam"},
@@ -95,11 +101,14 @@ TEST(InstanceFile, broken_files_are_refused_with_place_and_fix) {
        "x.json: nodes.2[0]: unknown key 'parameterSise' (did you mean 'parameterSize'?)"},
       {with(first, R"({"id": 7,)"), "x.json: nodes.2[0]: key 'parameterSize' is missing"},
       {with(first, R"({"id": 7, "parameterSize": -1,)"),
-       "x.json: nodes.2[0].parameterSize: -1 is not between 0 and 1e30 (sizes are bytes, latencies "
+       "x.json: nodes.2[0].parameterSize: -1 is not 0 or from 1e-30 to 1e30 (sizes are bytes, latencies "
+       "seconds)"},
+      {with(first, R"({"id": 7, "parameterSize": 1e-31,)"),
+       "x.json: nodes.2[0].parameterSize: 1e-31 is not 0 or from 1e-30 to 1e30 (sizes are bytes, latencies "
        "seconds)"},
       {with(first, R"({"id": "7", "parameterSize": 1,)"), "x.json: nodes.2[0].id: \"7\" is not a whole number"},
       {with(first, R"({"id": 18446744073709551615, "parameterSize": 1,)"),
-       "x.json: nodes.2[0].id: 18446744073709551615 is not a whole number"},
+       "x.json: nodes.2[0].id: 18446744073709551615 is not between -9223372036854775808 and 9223372036854775807"},
       {with(first, R"({"id": -3, "parameterSize": 1,)"),
        "x.json: nodes.2[1].id: id -3 is already that of nodes.2[0] (ids are unique within a width)"},
       {with(edge, R"({"sourceId": -3, "destId": 8, "communicationCost": 6})"),
@@ -109,7 +118,7 @@ TEST(InstanceFile, broken_files_are_refused_with_place_and_fix) {
       {with(edge, edge + "," + edge),
        "x.json: edges.1[1]: -3 -> 7 is already edges.1[0] (merge the two and add their bytes)"},
       {with(edge, R"({"sourceId": -3, "destId": 7, "communicationCost": -6})"),
-       "x.json: edges.1[0].communicationCost: -6 is not between 0 and 1e30 (sizes are bytes, latencies "
+       "x.json: edges.1[0].communicationCost: -6 is not 0 or from 1e-30 to 1e30 (sizes are bytes, latencies "
        "seconds)"},
       {with(edge, edge + R"(,{"sourceId": 7, "destId": -3, "communicationCost": 6})"),
        "x.json: edges.2: edge 7 -> -3 of width 1 is missing (all widths describe the same graph)"},

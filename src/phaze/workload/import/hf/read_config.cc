@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "phaze/base/json_reader.h"
 #include "phaze/base/nearest.h"
 #include "phaze/base/text_file.h"
 #include "phaze/workload/import/hf/families.h"
@@ -15,29 +16,6 @@ namespace {
 // Rotary and relative positions have no hard limit, and some configurations allow a million tokens: train at most this
 // by default.
 constexpr std::int64_t kLongestDefaultSequence = 8192;
-
-// Nesting is cut off before the parser's memory is at the file's mercy.
-constexpr int kDeepest = 64;
-
-Result<nlohmann::json> parse(std::string_view text) {
-  bool too_deep = false;
-  const auto guard = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
-    too_deep = too_deep || depth > kDeepest;
-    return !too_deep;
-  };
-  try {
-    nlohmann::json document = nlohmann::json::parse(text.begin(), text.end(), guard);
-    if (too_deep) return Error{fmt::format("is nested more than {} levels deep", kDeepest)};
-    if (!document.is_object()) return Error{"is not a JSON object", "", "expected a Hugging Face config.json"};
-    return document;
-  } catch (const nlohmann::json::parse_error& error) {
-    const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
-    const auto line = 1 + std::count(text.begin(), end, '\n');
-    return Error{"is not valid JSON", fmt::format("line {}", line), fmt::format("stopped at byte {}", error.byte)};
-  } catch (const nlohmann::json::exception&) {
-    return Error{"holds a number that is too large", "", "no size of a model needs it"};
-  }
-}
 
 // "model_type", or, in files that lack it, the family that the class name starts with.
 Result<const Family*> find_family(ConfigReader& read) {
@@ -72,8 +50,9 @@ std::vector<std::string> known_families() {
 }
 
 Result<TransformerConfig> parse_config(std::string_view text, std::string name) {
-  const auto document = parse(text);
+  const auto document = parse_json<nlohmann::json>(text);
   if (!document) return document.error();
+  if (!document->is_object()) return Error{"is not a JSON object", "", "expected a Hugging Face config.json"};
   ConfigReader read(*document);
   const auto family = find_family(read);
   if (!family) return family.error();

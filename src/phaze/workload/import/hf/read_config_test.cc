@@ -147,9 +147,11 @@ TEST(HuggingFace, broken_configurations_are_refused_by_key) {
 
 TEST(HuggingFace, what_is_not_json_is_refused_with_its_line) {
   const auto refuse = [](std::string_view text) { return to_string(parse_config(text, "m").error()); };
-  EXPECT_EQ(refuse("{\"a\": 1,\n \"b\": }"), "line 2: is not valid JSON (stopped at byte 16)");
-  EXPECT_EQ(refuse(""), "line 1: is not valid JSON (stopped at byte 1)");
-  EXPECT_EQ(refuse("{\"hidden_size\": 1e999}"), "holds a number that is too large (no size of a model needs it)");
+  EXPECT_EQ(refuse("{\"a\": 1,\n \"b\": }"), "line 2, column 7: is not valid JSON");
+  EXPECT_EQ(refuse(""), "line 1, column 1: is not valid JSON");
+  EXPECT_EQ(refuse("{\"hidden_size\": 1e999}"),
+            "hidden_size: holds a number that is too large (numbers end at 1.8e308)");
+  EXPECT_EQ(refuse("{\"n_head\": 2, \"n_head\": 4}"), "key 'n_head' is there twice (leave one of them out)");
   EXPECT_EQ(refuse("[1, 2]"), "is not a JSON object (expected a Hugging Face config.json)");
   EXPECT_EQ(refuse("{\"a\": " + std::string(100, '[') + std::string(100, ']') + "}"),
             "is nested more than 64 levels deep");

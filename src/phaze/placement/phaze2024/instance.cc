@@ -137,16 +137,18 @@ Status check_acyclic(const Width& width) {
                "edges lead from producers to consumers"};
 }
 
+Status check_range(const char* key, double value, double least, const char* unit) {
+  if (value >= least && value <= kLargestAmount) return Done{};
+  return Error{fmt::format("{} is not from {} to {} {}", value, least, kLargestAmount, unit), key};
+}
+
 }  // namespace
 
 Status validate(const Instance& instance) {
-  if (!(instance.memory_per_device >= kLeastAmount && instance.memory_per_device <= kLargestAmount))
-    return Error{fmt::format("{} is not from {} to {} bytes", instance.memory_per_device, kLeastAmount, kLargestAmount),
-                 "maxMemoryPerDevice"};
-  if (!(instance.bandwidth >= kSmallestBandwidth && instance.bandwidth <= kLargestAmount))
-    return Error{
-        fmt::format("{} is not from {} to {} bytes per second", instance.bandwidth, kSmallestBandwidth, kLargestAmount),
-        "bandwidth"};
+  if (const Status fine = check_range("maxMemoryPerDevice", instance.memory_per_device, kLeastAmount, "bytes"); !fine)
+    return fine.error();
+  if (const Status fine = check_range("bandwidth", instance.bandwidth, kSmallestBandwidth, "bytes per second"); !fine)
+    return fine.error();
   for (const auto& [key, value] :
        {std::pair{"maxDevices", instance.devices}, std::pair{"mbsInBatch", instance.microbatches}})
     if (const Status fine = check_count(key, value); !fine) return fine.error();

@@ -44,6 +44,9 @@ TEST(Expert, on_other_numbers_of_devices_replicas_take_up_what_there_is) {
   EXPECT_EQ(placed("gpt3-175b", 64), (ExpertPlacement{16, 1, 4, source + "64 devices"}));
   EXPECT_EQ(placed("megatron-gpt2-8.3b", 4), (ExpertPlacement{1, 1, 4, source + "4 devices"}));
   EXPECT_EQ(placed("bert-large", 1024, 100).data_parallel, 100) << "a replica has at least one sample";
+  const auto torn = expert_placement("megatron-gpt2-2.5b", tpus(60, "6x50GB/s,5GB/s"), {.global_batch = 64}, silent);
+  ASSERT_TRUE(torn);
+  EXPECT_EQ(*torn, (ExpertPlacement{8, 1, 4, source + "60 devices"})) << "one group of four in each node of six";
 }
 
 TEST(Expert, stages_have_equally_many_layers_or_one_more) {

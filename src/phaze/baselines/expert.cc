@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "phaze/hardware/group.h"
 #include "phaze/layer_times/layer_times.h"
 #include "phaze/placement/partition.h"
 #include "phaze/placement/solve.h"
@@ -27,21 +28,25 @@ constexpr std::array<Choice, 8> kStudy = {{{"opt-350m", 12, 85, 1},
                                            {"megatron-gpt2-8.3b", 8, 16, 8},
                                            {"gpt3-175b", 32, 8, 4}}};
 
-// As many replicas as there are devices and samples for.
-std::int64_t replicas(std::int64_t group, std::int64_t devices, std::int64_t batch) {
-  return std::max<std::int64_t>(1, std::min(devices / group, batch));
+std::int64_t groups_of(const hardware::Cluster& cluster, std::int64_t width) {
+  return hardware::groups_within(cluster.network, cluster.devices, width);
 }
 
-ExpertPlacement scaled(const Choice& choice, std::int64_t devices, std::int64_t batch) {
+// As many replicas as there are devices and samples for.
+std::int64_t replicas(std::int64_t stages, std::int64_t width, const hardware::Cluster& cluster, std::int64_t batch) {
+  return std::max<std::int64_t>(1, std::min(groups_of(cluster, width) / stages, batch));
+}
+
+ExpertPlacement scaled(const Choice& choice, const hardware::Cluster& cluster, std::int64_t batch) {
   ExpertPlacement placement{.pipeline = choice.pipeline, .tensor_parallel = choice.tensor_parallel};
-  while (placement.tensor_parallel > devices) placement.tensor_parallel /= 2;
-  placement.pipeline = std::min(placement.pipeline, devices / placement.tensor_parallel);
-  placement.data_parallel = replicas(placement.pipeline * placement.tensor_parallel, devices, batch);
+  while (placement.tensor_parallel > cluster.devices) placement.tensor_parallel /= 2;
+  placement.pipeline = std::min(placement.pipeline, groups_of(cluster, placement.tensor_parallel));
+  placement.data_parallel = replicas(placement.pipeline, placement.tensor_parallel, cluster, batch);
   const bool as_published = placement.pipeline == choice.pipeline && placement.data_parallel == choice.data_parallel &&
                             placement.tensor_parallel == choice.tensor_parallel;
   placement.source = as_published ? "2024 study"
                                   : "2024 study, scaled from " + std::to_string(kStudyDevices) + " to " +
-                                        std::to_string(devices) + " devices";
+                                        std::to_string(cluster.devices) + " devices";
   return placement;
 }
 
@@ -63,7 +68,7 @@ class Rule {
       if (*fits) return placement(1, width);
       widest = width;
     }
-    for (std::int64_t stages = 2; stages <= layers_ && stages * *widest <= cluster_.devices; ++stages) {
+    for (std::int64_t stages = 2; stages <= layers_ && stages <= groups_of(cluster_, *widest); ++stages) {
       const Result<bool> fits = try_size(stages, *widest);
       if (!fits) return fits.error();
       if (*fits) return placement(stages, *widest);
@@ -82,7 +87,7 @@ class Rule {
 
   ExpertPlacement placement(std::int64_t stages, std::int64_t width) const {
     return {.pipeline = stages,
-            .data_parallel = replicas(stages * width, cluster_.devices, options_.global_batch),
+            .data_parallel = replicas(stages, width, cluster_, options_.global_batch),
             .tensor_parallel = width,
             .source = "rule: tensor parallelism in a node before pipelines, as little as fits"};
   }
@@ -120,7 +125,7 @@ std::vector<std::size_t> even_cuts(std::size_t begin, std::size_t end, std::int6
 Result<ExpertPlacement> expert_placement(const std::string& model, const hardware::Cluster& cluster,
                                          const layer_times::PlanOptions& options, Progress& progress) {
   const auto* known = std::ranges::find(kStudy, std::string_view(model), &Choice::model);
-  if (known != kStudy.end()) return scaled(*known, cluster.devices, options.global_batch);
+  if (known != kStudy.end()) return scaled(*known, cluster, options.global_batch);
   return Rule(model, cluster, options, progress).run();
 }
 

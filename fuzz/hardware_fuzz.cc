@@ -6,7 +6,7 @@
 #include "phaze/base/check.h"
 #include "phaze/hardware/chip_file.h"
 #include "phaze/hardware/design_space.h"
-#include "phaze/hardware/network.h"
+#include "phaze/hardware/group.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace phaze::hardware;

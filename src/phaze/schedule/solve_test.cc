@@ -34,6 +34,15 @@ Instance one_core() {
   return instance;
 }
 
+void expect_best(Solver& solver, const Instance& instance) {
+  Stop stop;
+  const Solution& solution = solver.solve(instance, stop);
+  const double optimum = testing::least_makespan(instance);
+  ASSERT_EQ(solution.proof, Proof::kOptimal);
+  ASSERT_NEAR(solution.schedule.makespan, optimum, 1e-9 * optimum);
+  ASSERT_TRUE(evaluate(instance, solution.schedule).valid());
+}
+
 TEST(Exact, agrees_with_brute_force_on_ten_thousand_instances_of_up_to_seven_operators) {
   Solver solver;
   for (std::uint64_t seed = 0; seed < 10'000; seed += kThinning) {
@@ -41,12 +50,7 @@ TEST(Exact, agrees_with_brute_force_on_ten_thousand_instances_of_up_to_seven_ope
     // Seven operators of four modes each take brute force long, so there are fewer of those.
     const std::size_t most = model == Model::kMoldable && seed % 5 != 0 ? 6 : 7;
     const Instance instance = testing::random_instance(model, std::min<std::size_t>(most, 1 + seed / 3 % 7), seed);
-    Stop stop;
-    const Solution& solution = solver.solve(instance, stop);
-    const double optimum = testing::least_makespan(instance);
-    ASSERT_EQ(solution.proof, Proof::kOptimal) << "seed " << seed;
-    ASSERT_NEAR(solution.schedule.makespan, optimum, 1e-9 * optimum) << "seed " << seed;
-    ASSERT_TRUE(evaluate(instance, solution.schedule).valid()) << "seed " << seed;
+    ASSERT_NO_FATAL_FAILURE(expect_best(solver, instance)) << "seed " << seed;
   }
 }
 
@@ -59,12 +63,7 @@ TEST(Exact, durations_at_both_ends_of_what_instances_may_have_are_scheduled) {
       if (instance.durations[m] > 0)
         instance.durations[m] = kind == 0 || (kind == 1 && m % 2 == 0) ? kLeastAmount : kLargestAmount;
     ASSERT_TRUE(validate(instance)) << "seed " << seed;
-    Stop stop;
-    const Solution& solution = solver.solve(instance, stop);
-    const double optimum = testing::least_makespan(instance);
-    ASSERT_EQ(solution.proof, Proof::kOptimal) << "seed " << seed;
-    ASSERT_NEAR(solution.schedule.makespan, optimum, 1e-9 * optimum) << "seed " << seed;
-    ASSERT_TRUE(evaluate(instance, solution.schedule).valid()) << "seed " << seed;
+    ASSERT_NO_FATAL_FAILURE(expect_best(solver, instance)) << "seed " << seed;
   }
 }
 
@@ -83,11 +82,7 @@ TEST(Exact, agrees_with_brute_force_where_operators_are_alike) {
         instance.add_mode(varied.duration(kind, m), varied.demand(kind, m));
     }
     instance.edges = varied.edges;
-    Stop stop;
-    const Solution& solution = solver.solve(instance, stop);
-    const double optimum = testing::least_makespan(instance);
-    ASSERT_EQ(solution.proof, Proof::kOptimal) << "seed " << seed;
-    ASSERT_NEAR(solution.schedule.makespan, optimum, 1e-9 * optimum) << "seed " << seed;
+    ASSERT_NO_FATAL_FAILURE(expect_best(solver, instance)) << "seed " << seed;
   }
 }
 

@@ -16,6 +16,8 @@ constexpr std::uint64_t kMostStepsOfLargeBlocks = 50'000;
 // wide blocks of many modes have no end of them.
 constexpr std::uint64_t kMostStepsAltogether = 30'000;
 constexpr std::uint64_t kMostStepsAltogetherOfLargeBlocks = 2'000'000;
+// With a small budget the search that follows makes more of the time: so many steps for each unit of it.
+constexpr std::uint64_t kStepsPerUnit = 4;
 constexpr std::size_t kRentRounds = 8;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Prices are good enough when no set earns more than this a tick.
@@ -272,7 +274,9 @@ double AntichainBound<Words>::solve(const Block& block, double enough, Stop& sto
   direction_.assign(n, 0);
   prices_.assign(n, 0);
   const std::uint64_t most_pivots = 40 * n + 200;
-  const std::uint64_t most_altogether = Words > 1 ? kMostStepsAltogetherOfLargeBlocks : kMostStepsAltogether;
+  const std::uint64_t most_altogether =
+      Words > 1 ? kMostStepsAltogetherOfLargeBlocks
+                : kStepsPerUnit * std::min(stop.work_left(), kMostStepsAltogether / kStepsPerUnit);
   std::uint64_t altogether = 0;
   for (std::uint64_t round = 0; round < most_pivots; ++round) {
     std::ranges::fill(prices_, 0);

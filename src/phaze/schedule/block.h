@@ -15,7 +15,8 @@
 //    the transitive closure, and they start when their last predecessor finishes;
 //  - modes that are no faster and demand no less than another mode of the same operator: replacing one by the other in
 //    any schedule keeps it valid and finishes no later;
-//  - modes longer than the serial schedule, which cannot appear in a schedule that is better than it.
+//  - modes longer than the serial schedule, which cannot appear in a schedule that is better than it;
+//  - resources of which no mode demands a larger share than of another one: they never run out first.
 #pragma once
 
 #include <algorithm>

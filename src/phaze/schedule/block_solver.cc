@@ -61,13 +61,24 @@ double limit_of(const BlockResult& result) {
   return static_cast<double>(result.schedule.makespan) * (1 - kTimeTolerance);
 }
 
+// Calls visit(m, m of the block) for every mode m of the block restricted.
+template <typename Visit>
+void for_each_mode_in(const Block& block, const Block& restricted, Visit&& visit) {
+  for (std::size_t i = 0; i < block.size; ++i) {
+    std::size_t in_block = block.mode_offsets[i];
+    for (std::size_t m = restricted.mode_offsets[i]; m < restricted.mode_offsets[i + 1]; ++m) {
+      while (block.modes[in_block].original != restricted.modes[m].original) ++in_block;
+      visit(m, in_block);
+    }
+  }
+}
+
 // Schedules of a restricted block name its modes; this turns them into modes of the block itself.
 void name_modes_of(const Block& block, const Block& restricted, BlockSchedule& schedule) {
-  for (std::size_t i = 0; i < block.size; ++i) {
-    const std::uint32_t original = restricted.modes[schedule.ops[i].mode].original;
-    for (std::uint32_t m = block.mode_offsets[i]; m < block.mode_offsets[i + 1]; ++m)
-      if (block.modes[m].original == original) schedule.ops[i].mode = m;
-  }
+  std::vector<std::uint32_t> names(restricted.modes.size());
+  for_each_mode_in(block, restricted,
+                   [&](std::size_t m, std::size_t in_block) { names[m] = static_cast<std::uint32_t>(in_block); });
+  for (BlockPlacement& placement : schedule.ops) placement.mode = names[placement.mode];
 }
 
 }  // namespace
@@ -260,8 +271,7 @@ bool BlockSolver::settle_by_phases(Engine<Words>& engine, const Block& block, Ti
       modes_[i] = found_.ops[i].mode;
     }
     std::ranges::stable_sort(order_, {}, [&](std::uint32_t i) { return found_.ops[i].start; });
-    lists_.serial_scheme(block, order_, modes_, found_);
-    if (found_.makespan < result.schedule.makespan) result.schedule = found_;
+    if (lists_.serial_scheme(block, order_, modes_, result.schedule.makespan, found_)) result.schedule = found_;
   }
   result.optimal = closed(result);
   if (result.optimal) ++statistics.closed_by_phases;
@@ -296,48 +306,45 @@ void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, Stop& 
     }
     if (pass.stopped) return;
   }
-  const Block* current = &block;
-  for (std::size_t round = 0;; ++round) {
-    const double bound = engine.antichains.solve(*current, limit_of(result), stop);
-    statistics.pivots += engine.antichains.pivots();
-    const double joined = std::max(bound, between_heads_and_tails(*current, engine.antichains.worth()));
-    result.lower_bound = std::max(result.lower_bound, whole_ticks(joined));
-    if (closed(result)) {
-      result.optimal = true;
-      ++statistics.closed_by_antichains;
-      return;
+  const double bound = engine.antichains.solve(block, limit_of(result), stop);
+  statistics.pivots += engine.antichains.pivots();
+  const double joined = std::max(bound, between_heads_and_tails(block, engine.antichains.worth()));
+  result.lower_bound = std::max(result.lower_bound, whole_ticks(joined));
+  if (closed(result)) {
+    result.optimal = true;
+    ++statistics.closed_by_antichains;
+    return;
+  }
+  engine.antichains.lift(block, stop);
+  std::span<const double> rates = engine.antichains.rates();
+  // The bound if mode m is chosen for its operator: what the others are worth, and what m earns in its time.
+  keep_.assign(block.modes.size(), 1);
+  bool fewer = false;
+  for (std::size_t i = 0; i < block.size; ++i)
+    for (std::size_t m = block.mode_offsets[i]; m < block.mode_offsets[i + 1]; ++m) {
+      const Ticks duration = block.modes[m].duration;
+      const double with = std::max(bound - engine.antichains.worth()[i] + rates[m] * static_cast<double>(duration),
+                                   static_cast<double>(block.heads[i] + duration + block.tails[i]));
+      if (with * (1 - 1e-11) < limit_of(result)) continue;
+      keep_[m] = 0;
+      fewer = true;
     }
-    engine.antichains.lift(*current, stop);
-    // The bound if mode m is chosen for its operator: what the others are worth, and what m earns in its time.
-    keep_.assign(current->modes.size(), 1);
-    bool fewer = false;
-    for (std::size_t i = 0; i < current->size; ++i)
-      for (std::size_t m = current->mode_offsets[i]; m < current->mode_offsets[i + 1]; ++m) {
-        const Ticks duration = current->modes[m].duration;
-        const double with = std::max(
-            bound - engine.antichains.worth()[i] + engine.antichains.rates()[m] * static_cast<double>(duration),
-            static_cast<double>(current->heads[i] + duration + current->tails[i]));
-        if (with * (1 - 1e-11) < limit_of(result)) continue;
-        keep_[m] = 0;
-        fewer = true;
-      }
-    if (!fewer) break;
-    Block& restricted = restricted_[round % 2];
-    if (!restrict_modes(*current, keep_, restricted)) {
+  const Block* current = &block;
+  if (fewer) {
+    if (!restrict_modes(block, keep_, restricted_)) {
       // An operator without a mode: no schedule is better than the one at hand.
       result.optimal = true;
       ++statistics.closed_by_antichains;
       return;
     }
-    current = &restricted;
+    current = &restricted_;
     result.lower_bound = std::min(result.schedule.makespan, std::max(result.lower_bound, bounds_.compute(*current)));
-    if (round >= 1 || stop.reached()) {
-      engine.antichains.solve(*current, limit_of(result), stop);
-      engine.antichains.lift(*current, stop);
-      break;
-    }
+    // A worth stays one when modes go.
+    rates_.resize(current->modes.size());
+    for_each_mode_in(block, *current, [&](std::size_t m, std::size_t in_block) { rates_[m] = rates[in_block]; });
+    rates = rates_;
   }
-  set_worths(*current, engine.antichains.rates());
+  set_worths(*current, rates);
   const std::size_t from = searched ? kNarrow * kWiden : kFirstWidth;
   const Ticks known = result.schedule.makespan;
   search(engine, *current, from, kWidest, stop, result, statistics);

@@ -84,7 +84,7 @@ class BlockSolver {
   SimpleBounds bounds_;
   ListScheduler lists_;
   LocalSearch local_search_;
-  Block restricted_[2], reversed_;
+  Block restricted_, reversed_;
   Relaxed relaxed_;
   bool better_backwards_ = false;
   BlockSchedule found_, known_;
@@ -92,6 +92,7 @@ class BlockSolver {
   Large large_;
   std::unique_ptr<BlockSolver> for_large_;
   std::vector<std::uint8_t> keep_;
+  std::vector<double> rates_;
   std::vector<SearchWorth> worths_, reversed_worths_;
   Engine<1> narrow_;
   Engine<2> middle_;

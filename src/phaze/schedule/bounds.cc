@@ -3,29 +3,25 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace phaze::schedule {
 
 double between_heads_and_tails(const Block& block, std::span<const double> worth) {
+  // For each head, operators by falling tail: the sum grows as the tail falls.
+  std::vector<std::uint32_t> by_tail(block.size);
+  std::iota(by_tail.begin(), by_tail.end(), 0U);
+  std::ranges::stable_sort(by_tail, std::ranges::greater{}, [&](std::uint32_t i) { return block.tails[i]; });
+  std::vector<Ticks> heads = block.heads;
+  std::ranges::sort(heads);
+  heads.erase(std::unique(heads.begin(), heads.end()), heads.end());
   double best = 0;
-  // For each head, operators by falling tail: the sum grows as the tail falls. Selection by repeated scans is quadratic
-  // per head; blocks have few distinct heads and tails, and equal ones are skipped.
-  for (std::size_t first = 0; first < block.size; ++first) {
-    const Ticks head = block.heads[first];
-    bool seen = false;
-    for (std::size_t i = 0; i < first && !seen; ++i) seen = block.heads[i] == head;
-    if (seen) continue;
-    Ticks tail = std::numeric_limits<Ticks>::max();
+  for (const Ticks head : heads) {
     double sum = 0;
-    while (true) {
-      Ticks next = -1;
-      for (std::size_t i = 0; i < block.size; ++i)
-        if (block.heads[i] >= head && block.tails[i] < tail) next = std::max(next, block.tails[i]);
-      if (next < 0) break;
-      for (std::size_t i = 0; i < block.size; ++i)
-        if (block.heads[i] >= head && block.tails[i] == next) sum += worth[i];
-      best = std::max(best, static_cast<double>(head) + sum + static_cast<double>(next));
-      tail = next;
+    for (const std::uint32_t i : by_tail) {
+      if (block.heads[i] < head) continue;
+      sum += worth[i];
+      best = std::max(best, static_cast<double>(head) + sum + static_cast<double>(block.tails[i]));
     }
   }
   return best;

@@ -14,6 +14,33 @@ bool dominated_by(const Block& block, std::size_t mode, std::size_t other) {
   return true;
 }
 
+// A resource of which no mode demands a larger share than of another one is never the one that runs out. The network
+// is, on a layer without collectives.
+void drop_implied_resources(Block& block) {
+  const auto implied = [&](std::size_t k) {
+    for (std::size_t other = 0; other < block.resources; ++other) {
+      if (other == k) continue;
+      bool equal = true, more = false;
+      for (std::size_t m = 0; m < block.modes.size() && !more; ++m) {
+        equal = equal && block.demand(m)[k] == block.demand(m)[other];
+        more = block.demand(m)[k] > block.demand(m)[other];
+      }
+      // Of two that are always demanded alike the first stays.
+      if (!more && (!equal || other < k)) return true;
+    }
+    return false;
+  };
+  std::vector<std::size_t> kept;
+  for (std::size_t k = 0; k < block.resources; ++k)
+    if (!implied(k)) kept.push_back(k);
+  if (kept.size() == block.resources) return;
+  for (std::size_t m = 0; m < block.modes.size(); ++m)
+    for (std::size_t k = 0; k < kept.size(); ++k)
+      block.demands[m * kept.size() + k] = block.demands[m * block.resources + kept[k]];
+  block.resources = kept.size();
+  block.demands.resize(block.modes.size() * kept.size());
+}
+
 }  // namespace
 
 // Sets before_ to the transitive closure over all operators, timeless ones too, and topological_ to an order.
@@ -159,6 +186,7 @@ void Decomposition::add_block(std::span<const std::uint32_t> ops) {
   block.after.assign(block.size * block.words, 0);
   block.original.assign(ops.begin(), ops.end());
   for (const std::uint32_t op : ops) add_modes(block, op);
+  drop_implied_resources(block);
   for (std::size_t i = 0; i < block.size; ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (((before_[ops[i] * words_ + ops[j] / 64] >> (ops[j] % 64)) & 1U) != 0) {

@@ -214,7 +214,7 @@ void LayeredSearch<Words>::expand(std::size_t index) {
   price_of_tried_.assign(worths.size(), 0);
   for (std::size_t v = 0; v < worths.size(); ++v)
     may_be_exclusive.for_each([&](std::size_t i) { price_of_all_[v] += worths[v].shareable[i] - worths[v].least[i]; });
-  const std::vector<double> nothing(worths.size(), 0);
+  nothing_.assign(worths.size(), 0);
   OpSet<Words> tried_exclusively;
   for (const Candidate& candidate : candidates_) {
     if (candidate.start >= room) continue;
@@ -228,7 +228,7 @@ void LayeredSearch<Words>::expand(std::size_t index) {
     } else if (candidate.start >= all_done) {
       add_child(index, candidate, may_be_exclusive, price_of_all_);
     } else {
-      add_child(index, candidate, {}, nothing);
+      add_child(index, candidate, {}, nothing_);
     }
   }
 }

@@ -192,7 +192,7 @@ class LayeredSearch {
   std::size_t most_children_ = 0;
   std::uint64_t comparisons_ = 0;
   double path_in_rank_ = 0;
-  std::vector<double> price_of_all_, price_of_tried_, left_;
+  std::vector<double> price_of_all_, price_of_tried_, nothing_, left_;
 };
 
 extern template class LayeredSearch<1>;

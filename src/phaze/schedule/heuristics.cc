@@ -6,6 +6,8 @@
 namespace phaze::schedule {
 namespace {
 
+constexpr Ticks kNever = std::numeric_limits<Ticks>::max();
+
 bool fits(const Block& block, std::size_t mode, const Units* free) {
   const Units* demand = block.demand(mode);
   for (std::size_t k = 0; k < block.resources; ++k)
@@ -23,11 +25,19 @@ double work_of(const Block& block, std::size_t mode) {
 
 }  // namespace
 
-std::uint32_t ListScheduler::thrifty_mode(const Block& block, std::size_t op) const {
-  std::uint32_t best = block.mode_offsets[op];
-  for (std::uint32_t m = best + 1; m < block.mode_offsets[op + 1]; ++m)
-    if (work_of(block, m) < work_of(block, best)) best = m;
-  return best;
+void ListScheduler::find_thrifty_modes(const Block& block) {
+  thrifty_.resize(block.size);
+  least_work_.resize(block.size);
+  for (std::size_t i = 0; i < block.size; ++i) {
+    thrifty_[i] = block.mode_offsets[i];
+    least_work_[i] = work_of(block, thrifty_[i]);
+    for (std::uint32_t m = block.mode_offsets[i] + 1; m < block.mode_offsets[i + 1]; ++m) {
+      const double work = work_of(block, m);
+      if (work >= least_work_[i]) continue;
+      thrifty_[i] = m;
+      least_work_[i] = work;
+    }
+  }
 }
 
 void ListScheduler::set_urgency(const Block& block, Priority priority) {
@@ -37,9 +47,7 @@ void ListScheduler::set_urgency(const Block& block, Priority priority) {
       urgency_[i] = static_cast<double>(block.fastest[i] + block.paths[i]);
       continue;
     }
-    const auto own = [&](std::size_t op) {
-      return priority == Priority::kMostSuccessors ? 1.0 : work_of(block, thrifty_mode(block, op));
-    };
+    const auto own = [&](std::size_t op) { return priority == Priority::kMostSuccessors ? 1.0 : least_work_[op]; };
     urgency_[i] = own(i);
     for (std::size_t j = i + 1; j < block.size; ++j)
       if (block.precedes(i, j)) urgency_[i] += own(j);
@@ -56,7 +64,7 @@ void ListScheduler::run_serially(const Block& block, BlockSchedule& schedule) {
   schedule.makespan = clock;
 }
 
-void ListScheduler::parallel_scheme(const Block& block, const std::vector<double>& urgency, ModeRule rule,
+bool ListScheduler::parallel_scheme(const Block& block, const std::vector<double>& urgency, ModeRule rule, Ticks limit,
                                     BlockSchedule& schedule) {
   const std::size_t n = block.size;
   schedule.ops.resize(n);
@@ -64,16 +72,15 @@ void ListScheduler::parallel_scheme(const Block& block, const std::vector<double
   waiting_.resize(n);
   for (std::size_t i = 0; i < n; ++i) waiting_[i] = static_cast<std::uint32_t>(i);
   std::ranges::stable_sort(waiting_, [&](std::uint32_t a, std::uint32_t b) { return urgency[a] > urgency[b]; });
-  constexpr Ticks kNever = std::numeric_limits<Ticks>::max();
   finish_.assign(n, kNever);
   running_.clear();
   free_.assign(block.resources, kCapacityUnits);
   Ticks clock = 0;
+  finished_.assign(block.words, 0);
   const auto ready = [&](std::uint32_t op) {
     const auto row = block.before_row(op);
     for (std::size_t w = 0; w < row.size(); ++w)
-      for (std::uint64_t rest = row[w]; rest != 0; rest &= rest - 1)
-        if (finish_[w * 64 + static_cast<std::size_t>(std::countr_zero(rest))] > clock) return false;
+      if ((row[w] & ~finished_[w]) != 0) return false;
     return true;
   };
   while (!waiting_.empty()) {
@@ -82,8 +89,7 @@ void ListScheduler::parallel_scheme(const Block& block, const std::vector<double
       std::uint32_t mode = block.mode_offsets[op + 1];
       if (ready(op)) {
         if (rule == ModeRule::kThrifty) {
-          const std::uint32_t thrifty = thrifty_mode(block, op);
-          if (fits(block, thrifty, free_.data())) mode = thrifty;
+          if (fits(block, thrifty_[op], free_.data())) mode = thrifty_[op];
         } else {
           for (std::uint32_t m = block.mode_offsets[op]; m < block.mode_offsets[op + 1]; ++m) {
             if (fits(block, m, free_.data())) {
@@ -106,6 +112,7 @@ void ListScheduler::parallel_scheme(const Block& block, const std::vector<double
       }
       schedule.ops[op] = {.mode = mode, .start = clock};
       finish_[op] = clock + block.modes[mode].duration;
+      if (finish_[op] + block.paths[op] >= limit) return false;
       schedule.makespan = std::max(schedule.makespan, finish_[op]);
       running_.push_back(op);
       for (std::size_t k = 0; k < block.resources; ++k) free_[k] -= block.demand(mode)[k];
@@ -118,10 +125,12 @@ void ListScheduler::parallel_scheme(const Block& block, const std::vector<double
     clock = next;
     std::erase_if(running_, [&](std::uint32_t op) {
       if (finish_[op] > clock) return false;
+      finished_[op / 64] |= std::uint64_t{1} << (op % 64);
       for (std::size_t k = 0; k < block.resources; ++k) free_[k] += block.demand(schedule.ops[op].mode)[k];
       return true;
     });
   }
+  return true;
 }
 
 Ticks ListScheduler::earliest_fit(const Block& block, std::size_t mode, Ticks earliest) const {
@@ -187,8 +196,8 @@ void ListScheduler::place(const Block& block, std::size_t op, const BlockPlaceme
   occupy(block, placement.mode, placement.start);
 }
 
-void ListScheduler::serial_scheme(const Block& block, const std::vector<std::uint32_t>& order, ModeRule rule,
-                                  BlockSchedule& schedule) {
+bool ListScheduler::serial_scheme(const Block& block, const std::vector<std::uint32_t>& order, ModeRule rule,
+                                  Ticks limit, BlockSchedule& schedule) {
   start_serial_scheme(block, schedule);
   for (const std::uint32_t op : order) {
     const Ticks earliest = earliest_start(block, op);
@@ -204,32 +213,34 @@ void ListScheduler::serial_scheme(const Block& block, const std::vector<std::uin
     if (rule == ModeRule::kFastest)
       consider(block.mode_offsets[op]);
     else if (rule == ModeRule::kThrifty)
-      consider(thrifty_mode(block, op));
+      consider(thrifty_[op]);
     else
       for (std::uint32_t m = block.mode_offsets[op]; m < block.mode_offsets[op + 1]; ++m) consider(m);
+    if (ends + block.paths[op] >= limit) return false;
     place(block, op, placed, schedule);
   }
+  return true;
 }
 
-void ListScheduler::serial_scheme(const Block& block, const std::vector<std::uint32_t>& order,
-                                  const std::vector<std::uint32_t>& modes, BlockSchedule& schedule) {
+bool ListScheduler::serial_scheme(const Block& block, const std::vector<std::uint32_t>& order,
+                                  const std::vector<std::uint32_t>& modes, Ticks limit, BlockSchedule& schedule) {
   start_serial_scheme(block, schedule);
-  for (const std::uint32_t op : order)
-    place(block, op, {.mode = modes[op], .start = earliest_fit(block, modes[op], earliest_start(block, op))}, schedule);
-}
-
-void ListScheduler::keep(const BlockSchedule& candidate, BlockSchedule& best) const {
-  if (candidate.makespan < best.makespan) best = candidate;
+  for (const std::uint32_t op : order) {
+    const Ticks start = earliest_fit(block, modes[op], earliest_start(block, op));
+    if (start + block.modes[modes[op]].duration + block.paths[op] >= limit) return false;
+    place(block, op, {.mode = modes[op], .start = start}, schedule);
+  }
+  return true;
 }
 
 void ListScheduler::run(const Block& block, Ticks enough, BlockSchedule& best) {
   run_serially(block, best);
   if (best.makespan <= enough) return;
+  find_thrifty_modes(block);
   for (const Priority priority : {Priority::kLongestTail, Priority::kMostWork, Priority::kMostSuccessors}) {
     set_urgency(block, priority);
     for (const ModeRule rule : {ModeRule::kEarliestFinish, ModeRule::kThrifty, ModeRule::kFastest}) {
-      parallel_scheme(block, urgency_, rule, candidate_);
-      keep(candidate_, best);
+      if (parallel_scheme(block, urgency_, rule, best.makespan, candidate_)) std::swap(best, candidate_);
       if (best.makespan <= enough) return;
     }
     if (priority == Priority::kMostSuccessors) continue;
@@ -238,8 +249,7 @@ void ListScheduler::run(const Block& block, Ticks enough, BlockSchedule& best) {
     // Both priorities fall along every edge, so predecessors come first.
     std::ranges::stable_sort(order_, [&](std::uint32_t a, std::uint32_t b) { return urgency_[a] > urgency_[b]; });
     for (const ModeRule rule : {ModeRule::kEarliestFinish, ModeRule::kThrifty}) {
-      serial_scheme(block, order_, rule, candidate_);
-      keep(candidate_, best);
+      if (serial_scheme(block, order_, rule, best.makespan, candidate_)) std::swap(best, candidate_);
       if (best.makespan <= enough) return;
     }
   }
@@ -256,10 +266,10 @@ void ListScheduler::improve(const Block& block, const Block& reversed, BlockSche
     // Seen from the end, an operator starts where it finishes.
     mirror(reversed, other_ = schedule);
     by_start(other_);
-    serial_scheme(reversed, order_, ModeRule::kEarliestFinish, other_);
+    serial_scheme(reversed, order_, ModeRule::kEarliestFinish, kNoLimit, other_);
     mirror(block, other_);
     by_start(other_);
-    serial_scheme(block, order_, ModeRule::kEarliestFinish, candidate_);
+    serial_scheme(block, order_, ModeRule::kEarliestFinish, kNoLimit, candidate_);
     const BlockSchedule& shorter = other_.makespan < candidate_.makespan ? other_ : candidate_;
     if (shorter.makespan >= schedule.makespan) return;
     schedule = shorter;

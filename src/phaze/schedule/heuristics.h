@@ -13,11 +13,14 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "phaze/schedule/block.h"
 
 namespace phaze::schedule {
+
+inline constexpr Ticks kNoLimit = std::numeric_limits<Ticks>::max();
 
 enum class ModeRule : std::uint8_t {
   kFastest,         // the shortest mode, waiting for it if need be
@@ -39,32 +42,36 @@ class ListScheduler {
   // Every operator alone in its fastest mode.
   static void run_serially(const Block& block, BlockSchedule& schedule);
 
-  // Places `order` (a permutation in which predecessors come first) by the serial scheme.
-  void serial_scheme(const Block& block, const std::vector<std::uint32_t>& order, ModeRule rule,
-                     BlockSchedule& schedule);
-  // The same with the mode of every operator given.
-  void serial_scheme(const Block& block, const std::vector<std::uint32_t>& order,
-                     const std::vector<std::uint32_t>& modes, BlockSchedule& schedule);
-  void parallel_scheme(const Block& block, const std::vector<double>& urgency, ModeRule rule, BlockSchedule& schedule);
-
+  // Places `order` (a permutation in which predecessors come first) by the serial scheme, with the mode of every
+  // operator given. Gives up, and returns false, as soon as the schedule would not end before `limit`.
+  bool serial_scheme(const Block& block, const std::vector<std::uint32_t>& order,
+                     const std::vector<std::uint32_t>& modes, Ticks limit, BlockSchedule& schedule);
   // Shortens `schedule` from both ends. `reversed` is the block with time running backwards.
   void improve(const Block& block, const Block& reversed, BlockSchedule& schedule);
 
  private:
+  // Both schemes with a mode rule; they, too, give up where they would not end before `limit`. The thrifty modes must
+  // have been found.
+  bool parallel_scheme(const Block& block, const std::vector<double>& urgency, ModeRule rule, Ticks limit,
+                       BlockSchedule& schedule);
+  bool serial_scheme(const Block& block, const std::vector<std::uint32_t>& order, ModeRule rule, Ticks limit,
+                     BlockSchedule& schedule);
   void start_serial_scheme(const Block& block, BlockSchedule& schedule);
   Ticks earliest_start(const Block& block, std::size_t op) const;
   void place(const Block& block, std::size_t op, const BlockPlacement& placement, BlockSchedule& schedule);
   void set_urgency(const Block& block, Priority priority);
-  std::uint32_t thrifty_mode(const Block& block, std::size_t op) const;
+  void find_thrifty_modes(const Block& block);
   // The earliest start of `mode` at or after `earliest` in the profile.
   Ticks earliest_fit(const Block& block, std::size_t mode, Ticks earliest) const;
   void occupy(const Block& block, std::size_t mode, Ticks start);
-  void keep(const BlockSchedule& candidate, BlockSchedule& best) const;
 
   // What is held from moments_[i] to moments_[i + 1]; the last piece lasts for ever.
   std::vector<Ticks> moments_;
   std::vector<Units> held_;
   std::vector<double> urgency_;
+  std::vector<std::uint32_t> thrifty_;  // per operator: the mode of the least work
+  std::vector<double> least_work_;
+  std::vector<std::uint64_t> finished_;  // operators, as bits
   std::vector<std::uint32_t> order_, waiting_, running_;
   std::vector<Ticks> finish_;
   std::vector<Units> free_;

@@ -90,8 +90,7 @@ void put_small_back(const Block& block, const Large& large, const BlockSchedule&
         const double share = starts[i] == kLast ? of_others : of_awaited;
         modes[i] = fastest_that_holds(block, i, static_cast<Units>(share * static_cast<double>(kCapacityUnits)));
       }
-      lists.serial_scheme(block, order, modes, candidate);
-      if (candidate.makespan < schedule.makespan) schedule = candidate;
+      if (lists.serial_scheme(block, order, modes, schedule.makespan, candidate)) schedule = candidate;
     }
 }
 

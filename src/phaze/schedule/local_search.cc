@@ -122,8 +122,7 @@ void LocalSearch::improve(const Block& block, Ticks enough, std::uint64_t tries,
   const std::size_t scarcest = scarcest_resource(block);
   for (const double share : kShares) {
     start_sparingly(block, scarcest, static_cast<Units>(share * static_cast<double>(kCapacityUnits)));
-    lists_.serial_scheme(block, changed_order_, changed_modes_, candidate_);
-    if (candidate_.makespan < now) accept();
+    if (lists_.serial_scheme(block, changed_order_, changed_modes_, now, candidate_)) accept();
   }
   history_.assign(kHistory, now);
   for (std::uint64_t attempt = 1; attempt < tries && schedule.makespan > enough; ++attempt) {
@@ -131,9 +130,8 @@ void LocalSearch::improve(const Block& block, Ticks enough, std::uint64_t tries,
     changed_order_ = order_;
     changed_modes_ = modes_;
     if (!change(block)) continue;
-    lists_.serial_scheme(block, changed_order_, changed_modes_, candidate_);
     Ticks& past = history_[attempt % kHistory];
-    if (candidate_.makespan <= now || candidate_.makespan <= past) accept();
+    if (lists_.serial_scheme(block, changed_order_, changed_modes_, std::max(now, past) + 1, candidate_)) accept();
     past = std::min(past, now);
   }
 }

@@ -73,6 +73,26 @@ TEST(Decomposition, modes_that_another_one_beats_are_dropped) {
   EXPECT_TRUE(block.modes[block.mode_offsets[op]].exclusive);
 }
 
+TEST(Decomposition, resources_that_never_run_out_first_are_dropped) {
+  Instance instance;
+  instance.resources = {{"network", 1}, {"tc", 4}, {"tc again", 8}, {"vc", 2}};
+  for (int i = 0; i < 2; ++i) {
+    instance.add_op("product");
+    instance.add_mode(2, std::array{0.0, 1.0, 2.0, 0.0});
+    instance.add_mode(1, std::array{1.0, 4.0, 8.0, 2.0});
+    instance.add_op("vector operator");
+    instance.add_mode(1, std::array{0.0, 0.0, 0.0, 1.0});
+  }
+  Decomposition decomposition;
+  decomposition.split(instance);
+  ASSERT_EQ(decomposition.blocks().size(), 1U);
+  const Block& block = decomposition.blocks()[0];
+  EXPECT_EQ(block.resources, 2U);
+  constexpr Units kAll = kCapacityUnits;
+  EXPECT_EQ(std::vector(block.demands.begin(), block.demands.begin() + 6),
+            (std::vector<Units>{kAll, kAll, kAll / 4, 0, 0, kAll / 2}));
+}
+
 TEST(Block, reversing_twice_and_mirroring_twice_change_nothing) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     const Instance instance = testing::random_instance(kModels[seed % 3], 12, seed);

@@ -24,7 +24,7 @@ constexpr std::uint64_t kInstances = kThinTests ? 40 : 200;
 TEST(Relax, leaves_out_what_is_least_in_demand_unless_something_needs_nothing_else) {
   Instance instance;
   instance.resources = {{"tc", 4}, {"vc", 4}, {"unused", 1}};
-  for (const double vectors : {1.0, 2.0, 1.0}) {
+  for (const double vectors : {1.0, 4.0, 1.0}) {
     instance.add_op("op");
     instance.add_mode(2, std::array{3.0, vectors, 0.0});
   }
@@ -44,7 +44,7 @@ TEST(Relax, modes_that_only_spare_what_is_left_out_go_with_it) {
   for (int i = 0; i < 2; ++i) {
     instance.add_op("op");
     instance.add_mode(1.5, std::array{3.0, 1.0});
-    instance.add_mode(1, std::array{3.0, 5.0});
+    instance.add_mode(1, std::array{3.0, 7.0});
     instance.add_mode(1.75, std::array{1.0, 1.0});
   }
   Decomposition decomposition;

@@ -8,4 +8,4 @@ foreach(file IN LISTS FILES)
 endforeach()
 list(LENGTH FILES count)
 file(WRITE ${OUTPUT}
-"#include <array>\n#include \"phaze/base/embedded_file.h\"\n\nnamespace phaze {\nnamespace {\nusing namespace std::string_view_literals;  // they know their length; counting a large file is too much for the compiler\nconstexpr std::array<EmbeddedFile, ${count}> kFiles = {{\n${entries}}};\n}  // namespace\n\nstd::span<const EmbeddedFile> ${ACCESSOR}();\nstd::span<const EmbeddedFile> ${ACCESSOR}() { return kFiles; }\n}  // namespace phaze\n")
+"#include <array>\n#include \"phaze/base/embedded_file.h\"\n\nnamespace phaze {\nstd::span<const EmbeddedFile> ${ACCESSOR}();\nstd::span<const EmbeddedFile> ${ACCESSOR}() {\n  using namespace std::string_view_literals;  // they know their length; counting a large file is too much for the compiler\n  static constexpr std::array<EmbeddedFile, ${count}> kFiles = {{\n${entries}}};\n  return kFiles;\n}\n}  // namespace phaze\n")

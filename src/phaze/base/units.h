@@ -34,6 +34,9 @@ constexpr std::int64_t saturating_product(std::initializer_list<std::int64_t> fa
   return zero ? 0 : product;
 }
 
+// For formulas in which counts meet seconds and bytes per second.
+constexpr double real(std::int64_t value) { return static_cast<double>(value); }
+
 constexpr std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
 
 template <typename Tag>

@@ -23,8 +23,6 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 using Triple = std::array<std::int64_t, 3>;
 
-double real(std::int64_t value) { return static_cast<double>(value); }
-
 // Latency first, energy among equals.
 struct Score {
   double cycles = kInfinity;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "phaze/base/units.h"
 #include "phaze/cost/attention.h"
 #include "phaze/cost/collective.h"
 #include "phaze/cost/gemm.h"
@@ -17,8 +18,6 @@ namespace {
 
 using workload::OpGraph;
 using workload::OpId;
-
-double real(std::int64_t value) { return static_cast<double>(value); }
 
 double graph_bytes(const OpGraph& graph, OpId op) {
   return real(graph.read_bytes(op).value()) + real(graph.written_bytes(op).value());

@@ -14,8 +14,6 @@ namespace {
 using workload::OpGraph;
 using workload::OpId;
 
-double real(std::int64_t value) { return static_cast<double>(value); }
-
 // Seconds of a whole chip at its peak rates that a pass is worth.
 struct Work {
   double tensor = 0;

@@ -18,8 +18,6 @@ constexpr std::size_t kHbm = 3;   // or, on a chip that runs one operator at a t
 constexpr std::size_t kChip = 3;  // the chip
 using Demand = std::array<double, 4>;
 
-double real(std::int64_t value) { return static_cast<double>(value); }
-
 // Which kinds of cores an operator needs.
 struct Needs {
   bool tensor = false;

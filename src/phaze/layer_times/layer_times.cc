@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "phaze/base/units.h"
+
 namespace phaze::layer_times {
 namespace {
 
@@ -13,8 +15,6 @@ using placement::LayerTable;
 using placement::PassTime;
 using workload::Layer;
 using workload::LayerGraph;
-
-double real(std::int64_t value) { return static_cast<double>(value); }
 
 bool has_attention_core(const Layer& layer) {
   return std::ranges::any_of(layer.forward.ops(), [](const workload::Op& op) { return op.attention_core; });

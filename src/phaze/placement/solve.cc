@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "phaze/base/check.h"
+#include "phaze/base/units.h"
 #include "phaze/placement/partition.h"
 #include "phaze/placement/stage_costs.h"
 #include "phaze/placement/strategies.h"
@@ -12,8 +13,6 @@
 
 namespace phaze::placement {
 namespace {
-
-double real(std::int64_t value) { return static_cast<double>(value); }
 
 struct Found {
   double seconds = kNever;

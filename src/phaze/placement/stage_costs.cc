@@ -10,8 +10,6 @@ namespace {
 
 using workload::CollectiveKind;
 
-double real(std::int64_t value) { return static_cast<double>(value); }
-
 // The network that a message between neighbouring stages crosses: the outermost level that the pipeline spans, since
 // some of its hops do.
 double message_seconds(const LayerTable& table, double bytes, const hardware::GroupLevel& level,

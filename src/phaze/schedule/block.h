@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -35,6 +36,7 @@ using Units = std::int64_t;
 
 inline constexpr Units kCapacityUnits = Units{1} << 40;
 inline constexpr Ticks kSerialTicks = Ticks{1} << 50;
+inline constexpr Ticks kNever = std::numeric_limits<Ticks>::max();
 
 struct BlockMode {
   Ticks duration = 0;

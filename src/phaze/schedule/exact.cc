@@ -6,7 +6,6 @@
 namespace phaze::schedule {
 namespace {
 
-constexpr Ticks kNever = std::numeric_limits<Ticks>::max();
 constexpr std::size_t kFirstSlots = 128;
 // Of its front, a new state is compared at once with so many others, the latest; when the layer is complete, with all
 // of a part of this size.

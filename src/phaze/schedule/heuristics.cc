@@ -6,8 +6,6 @@
 namespace phaze::schedule {
 namespace {
 
-constexpr Ticks kNever = std::numeric_limits<Ticks>::max();
-
 bool fits(const Block& block, std::size_t mode, const Units* free) {
   const Units* demand = block.demand(mode);
   for (std::size_t k = 0; k < block.resources; ++k)
@@ -266,10 +264,10 @@ void ListScheduler::improve(const Block& block, const Block& reversed, BlockSche
     // Seen from the end, an operator starts where it finishes.
     mirror(reversed, other_ = schedule);
     by_start(other_);
-    serial_scheme(reversed, order_, ModeRule::kEarliestFinish, kNoLimit, other_);
+    serial_scheme(reversed, order_, ModeRule::kEarliestFinish, kNever, other_);
     mirror(block, other_);
     by_start(other_);
-    serial_scheme(block, order_, ModeRule::kEarliestFinish, kNoLimit, candidate_);
+    serial_scheme(block, order_, ModeRule::kEarliestFinish, kNever, candidate_);
     const BlockSchedule& shorter = other_.makespan < candidate_.makespan ? other_ : candidate_;
     if (shorter.makespan >= schedule.makespan) return;
     schedule = shorter;

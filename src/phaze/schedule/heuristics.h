@@ -13,14 +13,11 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "phaze/schedule/block.h"
 
 namespace phaze::schedule {
-
-inline constexpr Ticks kNoLimit = std::numeric_limits<Ticks>::max();
 
 enum class ModeRule : std::uint8_t {
   kFastest,         // the shortest mode, waiting for it if need be

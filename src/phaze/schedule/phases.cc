@@ -6,7 +6,6 @@
 namespace phaze::schedule {
 namespace {
 
-constexpr Ticks kNever = std::numeric_limits<Ticks>::max();
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace

@@ -1,15 +1,15 @@
 #include "phaze/search/chip_evaluator.h"
 
-#include <limits>
 #include <utility>
 
 #include "phaze/cost/sunstone_table.h"
+#include "phaze/placement/stage_costs.h"
 #include "phaze/search/score.h"
 
 namespace phaze::search {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
+using placement::kNever;
 // How many times the states of a first look at a layer, with no second one.
 constexpr std::uint64_t kQuick = 16;
 

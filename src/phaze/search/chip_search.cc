@@ -1,15 +1,15 @@
 #include "phaze/search/chip_search.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
+#include "phaze/placement/stage_costs.h"
 #include "phaze/search/refutation.h"
 
 namespace phaze::search {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
+using placement::kNever;
 
 // What a placement depends on, of all that differs between the chips of a search.
 Digest digest_of(std::size_t configuration, const placement::LayerTable& table, const placement::Devices& devices) {

@@ -1,16 +1,16 @@
 #include "phaze/search/chip_work.h"
 
-#include <limits>
 #include <utility>
 
 #include "phaze/base/bytes.h"
 #include "phaze/cost/sunstone_table.h"
+#include "phaze/placement/stage_costs.h"
 #include "phaze/search/score.h"
 
 namespace phaze::search {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
+using placement::kNever;
 
 enum class Kind : std::uint8_t { kBounds, kRaise };
 

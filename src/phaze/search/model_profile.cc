@@ -2,20 +2,19 @@
 
 #include <algorithm>
 #include <compare>
-#include <limits>
 #include <map>
 #include <mutex>
 #include <utility>
 
+#include "phaze/base/units.h"
 #include "phaze/layer_times/study.h"
 #include "phaze/placement/solve.h"
+#include "phaze/placement/stage_costs.h"
 
 namespace phaze::search {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
-
-double real(std::int64_t value) { return static_cast<double>(value); }
+using placement::kNever;
 
 }  // namespace
 

@@ -7,10 +7,12 @@
 #include <thread>
 #include <vector>
 
+#include "phaze/placement/stage_costs.h"
+
 namespace phaze::search {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
+using placement::kNever;
 
 Digest digest(std::size_t i) {
   Digest digest;

@@ -8,8 +8,6 @@
 namespace phaze::search {
 namespace {
 
-double real(std::int64_t value) { return static_cast<double>(value); }
-
 // Bytes per second and device that no collective exceeds: in a torus, both directions of all sides at once.
 double fastest_links(const hardware::Network& network) {
   double fastest = 0;

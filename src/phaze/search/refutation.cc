@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
+
+#include "phaze/placement/stage_costs.h"
 
 namespace phaze::search {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
+using placement::kNever;
 // Goals are set in such parts of the way.
 constexpr int kShares = 256;
 // A gap is wide if it is at least this part of the widest, each beside the time of its pass.

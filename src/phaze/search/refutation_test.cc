@@ -2,8 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <random>
+
+#include "phaze/placement/stage_costs.h"
 
 namespace phaze::search {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 using layer_times::LayerPricer;
 using placement::LayerTable;
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
+using placement::kNever;
 
 LayerTable table(const std::vector<double>& backward) {
   LayerTable table;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <variant>
 
+#include "phaze/base/units.h"
 #include "phaze/cost/attention.h"
 #include "phaze/cost/collective.h"
 #include "phaze/cost/vector.h"
@@ -13,8 +14,6 @@ namespace {
 
 using workload::OpGraph;
 using workload::OpId;
-
-double real(std::int64_t value) { return static_cast<double>(value); }
 
 // One lane at one hertz, so that seconds are cycles.
 hardware::Chip unit_chip(bool kernels) {

@@ -6,13 +6,14 @@
 #include <tuple>
 
 #include "phaze/base/hash.h"
+#include "phaze/placement/stage_costs.h"
 
 namespace phaze::search {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
+using placement::kNever;
 // Below this, a bound is above a score by rounding alone.
 constexpr double kRounding = 1e-9;
 

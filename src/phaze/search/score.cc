@@ -5,11 +5,12 @@
 
 #include "phaze/hardware/area.h"
 #include "phaze/hardware/power.h"
+#include "phaze/placement/stage_costs.h"
 
 namespace phaze::search {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
+using placement::kNever;
 // Scores are inverted to times with a rounding error; what lies within it is worked out in full.
 constexpr double kInversion = 1 + 1e-12;
 

@@ -8,5 +8,7 @@ function(phaze_embed_files target accessor)
     COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DACCESSOR=${accessor} "-DFILES=${ARGN}" -P ${CMAKE_SOURCE_DIR}/cmake/EmbedFilesScript.cmake
     DEPENDS ${ARGN} ${CMAKE_SOURCE_DIR}/cmake/EmbedFilesScript.cmake
     VERBATIM)
+  # Alone, so that clang-tidy can look at the other sources before this one is made.
+  set_source_files_properties(${output} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_sources(${target} PRIVATE ${output})
 endfunction()

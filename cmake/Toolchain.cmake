@@ -19,16 +19,11 @@ target_include_directories(phaze_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
 # Published areas are compared bit for bit, so the compiler must not fuse a multiplication and an addition into one rounding.
 # Designated initialisers name what differs from the defaults; leaving the rest out is their point.
 target_compile_options(phaze_flags INTERFACE
-  -Wall -Wextra -Wconversion -Wno-missing-field-initializers -ffp-contract=off)
-# Sources compiled together see each other's local names, which says nothing about any of them; clang-tidy sees each alone.
-if(NOT CMAKE_UNITY_BUILD)
-  target_compile_options(phaze_flags INTERFACE -Wshadow)
-elseif(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  target_compile_options(phaze_flags INTERFACE -Wno-subobject-linkage)
-endif()
+  -Wall -Wextra -Wconversion -Wshadow -Wno-missing-field-initializers -ffp-contract=off)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # GCC 12 sees overlaps in std::string concatenation that are not there (GCC bug 105651).
-  target_compile_options(phaze_flags INTERFACE -Wno-restrict)
+  # GCC 12 sees overlaps in std::string concatenation that are not there (GCC bug 105651). Where sources are compiled
+  # together it takes all of them for headers, in which local types would be a mistake.
+  target_compile_options(phaze_flags INTERFACE -Wno-restrict $<$<BOOL:${CMAKE_UNITY_BUILD}>:-Wno-subobject-linkage>)
 endif()
 if(PHAZE_WARNINGS_AS_ERRORS)
   target_compile_options(phaze_flags INTERFACE -Werror)

@@ -112,7 +112,6 @@ std::string chip_text(const Chip& chip) {
 }
 
 std::string chips_text(const std::vector<Chip>& chips) {
-  using Align = Table::Align;
   Table table({{"name"},
                {"tensor cores", Align::kRight},
                {"vector cores", Align::kRight},

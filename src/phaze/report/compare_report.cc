@@ -145,8 +145,6 @@ std::string plan_of(const ModelComparison& model) {
   return fmt::format("{}/{}/{}", model.expert->pipeline, model.expert->data_parallel, model.expert->tensor_parallel);
 }
 
-using Align = Table::Align;
-
 // A column per method, on chips of each model's own or on common ones.
 template <typename Cell>
 std::string method_table(const CompareAnswer& answer, bool with_plan, const Cell& cell, const std::string& last_title,

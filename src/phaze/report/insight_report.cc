@@ -16,7 +16,6 @@ using insight::Insight;
 using insight::ModelInsight;
 using insight::Neighbour;
 using insight::PassInsight;
-using Align = Table::Align;
 
 std::array<std::pair<std::string_view, double>, 6> parts(const hardware::Area& area) {
   return {{{"tensor_cores", area.tensor_cores},

@@ -90,7 +90,6 @@ std::string model_text(const ModelView& view) {
   out += fmt::format("matrix products of all ranks: {} forward, {} backward\n\n",
                      readable_flops(static_cast<double>(flops.forward.value())),
                      readable_flops(static_cast<double>(flops.backward.value())));
-  using Align = Table::Align;
   Table table({{"layer"},
                {"repeat", Align::kRight},
                {"parameters", Align::kRight},
@@ -143,7 +142,6 @@ std::string zoo_json(const std::vector<ZooRow>& rows) {
 }
 
 std::string zoo_text(const std::vector<ZooRow>& rows) {
-  using Align = Table::Align;
   Table table({{"name"},
                {"family"},
                {"parameters", Align::kRight},

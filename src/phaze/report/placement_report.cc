@@ -71,7 +71,6 @@ std::string expert_text(const Solution& solution) {
 }
 
 std::string stages_text(const Instance& instance, const Solution& solution) {
-  using Align = Table::Align;
   Table table({{"stage", Align::kRight},
                {"nodes"},
                {"devices", Align::kRight},

@@ -173,7 +173,6 @@ std::string range_text(const std::vector<placement::Range>& chunks) {
 }
 
 std::string stages_text(const SimulatedPlan& best) {
-  using Align = Table::Align;
   Table table({{"stage", Align::kRight},
                {"layers"},
                {"forward", Align::kRight},
@@ -224,7 +223,6 @@ std::string breakdown_text(const placement::Breakdown& parts, double whole) {
 }
 
 std::string runners_up_text(const PlanAnswer& answer, std::size_t top) {
-  using Align = Table::Align;
   Table table({{"rank", Align::kRight},
                {"time", Align::kRight},
                {"simulated", Align::kRight},
@@ -241,7 +239,6 @@ std::string runners_up_text(const PlanAnswer& answer, std::size_t top) {
 }
 
 std::string front_text(const PlanAnswer& answer) {
-  using Align = Table::Align;
   Table table({{"time", Align::kRight}, {"simulated", Align::kRight}, {"memory", Align::kRight}, {"strategy"}});
   for (const SimulatedPlan& plan : answer.front)
     table.row({readable_seconds(plan.evaluation.time_per_batch), readable_seconds(plan.run.seconds),
@@ -402,7 +399,6 @@ std::string simulation_json(const sim::Pipeline& pipeline, const sim::Run& run) 
 }
 
 std::string simulation_text(const sim::Pipeline& pipeline, const sim::Run& run) {
-  using Align = Table::Align;
   std::string out = fmt::format("{} per batch, {:.4g} samples/s, {:.1f} % of the pipeline's time idle\n\n",
                                 readable_seconds(run.seconds), static_cast<double>(pipeline.samples) / run.seconds,
                                 100 * run.bubble_fraction);

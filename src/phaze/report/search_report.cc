@@ -115,7 +115,6 @@ std::string found_text(const SearchAnswer& answer, const FoundChip& found) {
                                  found.outcome.best.front().score, unit(answer));
   text += account(found.outcome);
   if (found.chips.size() > 1) {
-    using Align = Table::Align;
     Table table(
         {{"rank", Align::kRight}, {"score", Align::kRight}, {"area", Align::kRight}, {"TDP", Align::kRight}, {"chip"}});
     for (std::size_t i = 0; i < found.chips.size(); ++i)

@@ -25,6 +25,8 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
+using Align = Table::Align;
+
 // "6.74 B", "345 M": three significant digits with the usual letter.
 std::string readable_count(double value);
 

@@ -122,7 +122,7 @@ void BlockSolver::search_once(const Block& block, Relaxing relaxing, Ticks goal,
     const State state = settle_by_large(block, goal, stop, result, statistics);
     if (state == State::kSettled) return;
     Stop part = stop.part(stop.work_left() / (state == State::kNearlySettled ? part_for(result) : 1));
-    if (relaxing == Relaxing::kNever || !settle_by_relaxation(block, goal, part, result, statistics))
+    if (relaxing == Relaxing::kNo || !settle_by_relaxation(block, goal, part, result, statistics))
       close_gap(block, goal, part, result, statistics);
     stop.spend(part.spent() - stop.spent());
   };
@@ -182,7 +182,7 @@ bool BlockSolver::settle_by_relaxation(const Block& block, Ticks goal, Stop& sto
   leave_out(block, *resource, relaxed_);
   BlockResult relaxed;
   Stop own = stop;
-  solve(relaxed_.block, Relaxing::kNever, goal, own, relaxed, statistics);
+  solve(relaxed_.block, Relaxing::kNo, goal, own, relaxed, statistics);
   result.lower_bound = std::max(result.lower_bound, std::min(relaxed.lower_bound, result.schedule.makespan));
   for (BlockPlacement& placement : relaxed.schedule.ops) placement.mode = relaxed_.modes[placement.mode];
   const bool fits = keeps_within(block, *resource, relaxed.schedule);

@@ -57,7 +57,7 @@ class BlockSolver {
     AntichainBound<Words> antichains;
     LayeredSearch<Words> search;
   };
-  enum class Relaxing : std::uint8_t { kFirst, kNever };
+  enum class Relaxing : std::uint8_t { kFirst, kNo };
   void solve(const Block& block, Relaxing relaxing, Ticks goal, Stop& stop, BlockResult& result,
              Statistics& statistics);
   void close_gap(const Block& block, Ticks goal, Stop& stop, BlockResult& result, Statistics& statistics);

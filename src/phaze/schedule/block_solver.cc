@@ -25,9 +25,7 @@ constexpr std::size_t kManyModes = 2;
 constexpr std::size_t kFirstWidth = 16;
 constexpr std::uint64_t kMostTriesPerOperator = 1000;
 constexpr std::size_t kWiden = 4;
-// By this width a pass has usually found the best schedule there is, or will not; what follows is the proof, and the
-// fewer passes are in vain before the one that completes it, the better.
-constexpr std::size_t kLastToFind = 4096;
+// The fewer passes are in vain before the one that completes the proof, the better.
 constexpr std::size_t kWidenForProof = 16;
 // A layer of so many states takes a few hundred megabytes.
 constexpr std::size_t kWidest = std::size_t{1} << 20U;
@@ -401,7 +399,7 @@ bool BlockSolver::search(Engine<Words>& engine, const Block& block, std::size_t 
   } else if (better_backwards_) {
     turn();
   }
-  for (; width <= widest; width *= width < kLastToFind ? kWiden : kWidenForProof) {
+  for (; width <= widest; width *= width < kWidestToFind ? kWiden : kWidenForProof) {
     const PassResult pass = run(width);
     if (result.optimal || pass.stopped) return false;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace phaze::schedule {
 namespace {
@@ -11,7 +12,13 @@ constexpr std::size_t kFirstSlots = 128;
 // of a part of this size.
 constexpr std::size_t kMostCompared = 4;
 constexpr std::size_t kMostIndexed = 4096;
+constexpr std::uint32_t kNoStep = std::numeric_limits<std::uint32_t>::max();
 constexpr double kPathInRank = 0.5;
+// What is left will be done a little less well than bounds say. Without this, states that have put off most of the work
+// look better than those that have done it.
+constexpr double kLeftInRank = 0.01;
+// The part of a layer that states of one front may take of it.
+constexpr std::size_t kFrontsInLayer = 20;
 // A state costs a unit of the budget. In fronts of thousands the comparisons take longer than all else, and so many of
 // them cost one, too.
 constexpr std::uint64_t kComparisonsPerUnit = 64;
@@ -51,7 +58,7 @@ PassResult LayeredSearch<Words>::pass(const Block& block, const std::vector<Sear
   prepare(block);
   steps_.clear();
   now_.clear();
-  now_.states.push_back({.step = std::numeric_limits<std::uint32_t>::max()});
+  now_.states.push_back({.alone = std::reduce(block.fastest.begin(), block.fastest.end()), .step = kNoStep});
   for (const SearchWorth& worth : worths) {
     double total = 0;
     for (const double part : worth.least) total += part;
@@ -60,8 +67,10 @@ PassResult LayeredSearch<Words>::pass(const Block& block, const std::vector<Sear
   comparisons_ = 0;
   most_children_ = kSpare * width;
   path_in_rank_ = width <= kNarrow ? kPathInRank : 0;
+  finding_ = width <= kWidestToFind;
   PassResult result{.least_cut = std::numeric_limits<double>::infinity()};
   result_ = &result;
+  if (now_.states.front().alone < best.makespan) finish_schedule(kNoStep, {}, 0);
   for (placed_count_ = 0; placed_count_ < n && !now_.states.empty(); ++placed_count_) {
     kept_.clear();
     for (std::size_t i = 0; i < now_.states.size(); ++i)
@@ -72,7 +81,12 @@ PassResult LayeredSearch<Words>::pass(const Block& block, const std::vector<Sear
     };
     const std::size_t most = std::min(width, affordable(stop, n - placed_count_));
     if (kept_.size() > most) {
-      std::nth_element(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(most), kept_.end(), earlier);
+      if (finding_) {
+        std::sort(kept_.begin(), kept_.end(), earlier);
+        put_few_of_each_front_first(most);
+      } else {
+        std::nth_element(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(most), kept_.end(), earlier);
+      }
       for (std::size_t i = most; i < kept_.size(); ++i)
         result.least_cut = std::min(result.least_cut, now_.states[kept_[i]].bound);
       kept_.resize(most);
@@ -104,6 +118,15 @@ PassResult LayeredSearch<Words>::pass(const Block& block, const std::vector<Sear
     std::swap(now_, next_);
   }
   return result;
+}
+
+// Of states by rising rank, those beyond the share of their front go behind all others.
+template <std::size_t Words>
+void LayeredSearch<Words>::put_few_of_each_front_first(std::size_t most) {
+  const std::size_t share = std::max<std::size_t>(1, most / kFrontsInLayer);
+  of_front_.assign(used_fronts_, 0);
+  std::stable_partition(kept_.begin(), kept_.end(),
+                        [&](std::uint32_t i) { return of_front_[now_.states[i].front]++ < share; });
 }
 
 template <std::size_t Words>
@@ -189,7 +212,7 @@ void LayeredSearch<Words>::expand(std::size_t index) {
       if (before_[op].contains(running[q].op)) piece = q + 1;
     for (std::size_t m = block.mode_offsets[op]; m < block.mode_offsets[op + 1]; ++m) {
       if (block.modes[m].exclusive) {
-        if (!state.barred.contains(op)) {
+        if (!state.barred.contains(op) && !after_[op].empty()) {
           may_be_exclusive.insert(op);
           candidates_.push_back({static_cast<std::uint32_t>(op), static_cast<std::uint32_t>(m),
                                  static_cast<std::uint32_t>(count), all_done});
@@ -241,12 +264,6 @@ void LayeredSearch<Words>::add_child(std::size_t index, const Candidate& candida
   const Ticks finish = candidate.start + block.modes[mode].duration;
   const bool exclusive = block.modes[mode].exclusive;
   const Running* running = now_.running.data() + parent.running_begin;
-  if (placed_count_ + 1 == block.size) {
-    Ticks makespan = finish;
-    if (parent.running_count > 0) makespan = std::max(makespan, running[parent.running_count - 1].finish);
-    if (makespan < best_->makespan) finish_schedule(parent.step, op, mode, candidate.start, makespan);
-    return;
-  }
   // What can be seen without making the state: most children end here.
   if (static_cast<double>(finish + block.tails[op]) >= limit_) return;
   const std::vector<SearchWorth>& worths = *worths_;
@@ -269,6 +286,15 @@ void LayeredSearch<Words>::add_child(std::size_t index, const Candidate& candida
   State child;
   child.placed = parent.placed;
   child.placed.insert(op);
+  child.alone = parent.alone - block.fastest[op];
+  // A schedule: all that is left, one after another.
+  Ticks ended = finish;
+  if (parent.running_count > 0) ended = std::max(ended, running[parent.running_count - 1].finish);
+  if (ended + child.alone < best_->makespan) {
+    finish_schedule(parent.step, child.placed, ended);
+    best_->ops[op] = {.mode = static_cast<std::uint32_t>(mode), .start = candidate.start};
+  }
+  if (placed_count_ + 1 == block.size) return;
   child.barred = (parent.barred | newly_barred) - child.placed;
   // Nothing can start beside an exclusive mode.
   child.time = exclusive ? finish : candidate.start;
@@ -302,6 +328,7 @@ void LayeredSearch<Words>::add_child(std::size_t index, const Candidate& candida
     child.bound = std::max(child.bound, bound * (1 - 1e-12));
   }
   child.rank = child.bound + path_in_rank_ * static_cast<double>(path);
+  if (finding_) child.rank += kLeftInRank * *std::ranges::max_element(left_);
   if (child.bound >= limit_ || is_cut(child) || !insert(child)) return drop();
   least_ranks_.push_back(child.rank);
   std::ranges::push_heap(least_ranks_);
@@ -473,7 +500,9 @@ bool LayeredSearch<Words>::insert(State& state) {
   if (has_twin(state)) return false;
   Key key = key_of(state);
   key.state = static_cast<std::uint32_t>(next_.states.size());
-  std::vector<Key>& keys = front_of(state.placed).keys;
+  Front& front = front_of(state.placed);
+  state.front = static_cast<std::uint32_t>(&front - fronts_.data());
+  std::vector<Key>& keys = front.keys;
   const std::size_t begin = keys.size() - std::min(keys.size(), kMostCompared);
   for (std::size_t i = keys.size(); i-- > begin;)
     if (keys[i].nowhere_larger(key) && dominates(next_.states[keys[i].state], state)) return false;
@@ -535,14 +564,18 @@ void LayeredSearch<Words>::rehash(std::size_t slots) {
   }
 }
 
+// The steps up to `last`, and what is not placed one after another from `ended` on, in the order of the numbers:
+// nothing then comes before what it waits for.
 template <std::size_t Words>
-void LayeredSearch<Words>::finish_schedule(std::uint32_t parent, std::size_t op, std::size_t mode, Ticks start,
-                                           Ticks makespan) {
-  best_->ops[op] = {.mode = static_cast<std::uint32_t>(mode), .start = start};
-  for (std::uint32_t step = parent; step != std::numeric_limits<std::uint32_t>::max(); step = steps_[step].parent)
+void LayeredSearch<Words>::finish_schedule(std::uint32_t last, const OpSet<Words>& placed, Ticks ended) {
+  for (std::uint32_t step = last; step != kNoStep; step = steps_[step].parent)
     best_->ops[steps_[step].op] = {.mode = steps_[step].mode, .start = steps_[step].start};
-  best_->makespan = makespan;
-  limit_ = static_cast<double>(makespan) * (1 - kTimeTolerance);
+  (all_ - placed).for_each([&](std::size_t i) {
+    best_->ops[i] = {.mode = block_->mode_offsets[i], .start = ended};
+    ended += block_->fastest[i];
+  });
+  best_->makespan = ended;
+  limit_ = static_cast<double>(ended) * (1 - kTimeTolerance);
 }
 
 template class LayeredSearch<1>;

@@ -23,6 +23,9 @@
 //    operator in another mode bars them all. A state therefore also has the set B of barred operators, and V(N) counts
 //    completions that respect it. The two rules do not disturb each other: what the first one looks at depends on e,
 //    not on which operator runs there, and it moves no operator into an exclusive mode.
+//    An operator that nothing waits for need not run exclusively before the end: moved there, all behind it comes
+//    forward by its duration. So it is neither started in this way nor barred. Instead, a state is completed as it is
+//    with all that is unplaced one after another, which is a schedule worth knowing in any case.
 //  - Order of equals. Let a and b have the same modes, all that precedes a precede b, and all that b precedes follow a
 //    (two products of one shape whose results nobody in the block waits for, say). If a completion starts b before a,
 //    exchanging the two keeps every constraint, the makespan and the sum of finishes. So b is not started while a is
@@ -57,8 +60,11 @@
 // The rank of a narrow pass is the bound, which most states of the first layers share because it counts the work of the
 // scarcest resource, and half of the longest path that is left: of two states that waste as little, the one that is
 // further along the chain everything waits for is the more promising. On backward layers this makes a pass of 128
-// states as good as one of 1000 by bounds alone. Wide passes are there for the proof and rank by the bound: what they
-// cut then bounds the most.
+// states as good as one of 1000 by bounds alone. Bounds promise that all that is left wastes nothing, so that in all
+// passes that look for schedules what is left counts a hundredth more. And since states of one front are alike, none
+// may fill a layer: of the modes that gradients of weights can take there are thousands of mixtures, and a schedule
+// that leaves all of them for later would not survive beside these. Wide passes are there for the proof and rank by the
+// bound: what they cut then bounds the most.
 //
 // The same subproblem (a downset and what runs beside it) is thus solved once, however many orders lead to it. Cutsets
 // are due to Demeulemeester and Herroelen (1992), for several modes to Sprecher and Drexl (1998).
@@ -89,8 +95,10 @@ struct PassResult {
   std::uint64_t states = 0;
 };
 
-// Passes of at most this width look for good schedules, wider ones for a proof.
+// Passes of at most this width follow the longest path.
 inline constexpr std::size_t kNarrow = 256;
+// By this width a pass has usually found the best schedule there is, or will not; wider ones are there for the proof.
+inline constexpr std::size_t kWidestToFind = 4096;
 
 template <std::size_t Words>
 class LayeredSearch {
@@ -108,11 +116,13 @@ class LayeredSearch {
     OpSet<Words> placed;
     OpSet<Words> barred;
     Ticks time = 0;
+    Ticks alone = 0;  // what is unplaced takes one after another
     double bound = 0;
     double rank = 0;
     std::uint32_t step = 0;           // how it came about
     std::uint32_t running_begin = 0;  // into the layer's running list, by rising finish
     std::uint32_t running_count = 0;
+    std::uint32_t front = 0;      // of its layer
     std::uint32_t next_twin = 0;  // next state of the layer in the same slot of twin_table_, plus one
     std::uint64_t twin_hash = 0;  // of all but what is barred
     bool dead = false;
@@ -147,6 +157,7 @@ class LayeredSearch {
   };
 
   void prepare(const Block& block);
+  void put_few_of_each_front_first(std::size_t most);
   bool goes_after_an_equal(const State& state, std::size_t op, bool exclusive) const;
   void expand(std::size_t index);
   void add_child(std::size_t index, const Candidate& candidate, const OpSet<Words>& newly_barred,
@@ -162,7 +173,7 @@ class LayeredSearch {
   void drop_dominated();
   void drop_dominated(std::span<Key> keys);
   void rehash(std::size_t slots);
-  void finish_schedule(std::uint32_t parent, std::size_t op, std::size_t mode, Ticks start, Ticks makespan);
+  void finish_schedule(std::uint32_t last, const OpSet<Words>& placed, Ticks ended);
 
   const Block* block_ = nullptr;
   const std::vector<SearchWorth>* worths_ = nullptr;
@@ -184,6 +195,7 @@ class LayeredSearch {
   std::vector<std::uint32_t> table_;       // fronts by the set of operators placed
   std::vector<std::uint32_t> twin_table_;  // states by the time and what is held, too
   std::vector<std::uint32_t> kept_;
+  std::vector<std::size_t> of_front_;  // states seen
   std::vector<Candidate> candidates_;
   KeyIndex index_;
   std::vector<Units> held_, free_;
@@ -192,6 +204,7 @@ class LayeredSearch {
   std::size_t most_children_ = 0;
   std::uint64_t comparisons_ = 0;
   double path_in_rank_ = 0;
+  bool finding_ = false;  // rather than proving
   std::vector<double> price_of_all_, price_of_tried_, nothing_, left_;
 };
 

@@ -135,11 +135,16 @@ class Comparing {
     };
     std::vector<std::size_t> every;
     for (std::size_t i = 0; i < models.size(); ++i) every.push_back(i);
-    if (every.size() > 1 && every.size() == all_.size())
+    const bool common = every.size() > 1 && every.size() == all_.size();
+    if (common)
       if (const Status found = find(every, method.common); !found) return found.error();
     for (const std::size_t i : every) {
       if (!go_on()) break;
       if (const Status found = find({i}, method.own); !found) return found.error();
+    }
+    if (common) {
+      if (const Status tightened = search.tighten(0, outcomes.front()); !tightened) return tightened.error();
+      for (ModelComparison& model : result_.models) (model.*method.common).gap = outcomes.front().gap;
     }
     return outcomes;
   }

@@ -39,6 +39,8 @@ Result<std::vector<search::Outcome>> run_all(Search& search, std::size_t models,
     if (!outcome) return outcome.error();
     outcomes.push_back(std::move(*outcome));
   }
+  if (outcomes.size() > 1)
+    if (const Status tightened = search.tighten(0, outcomes.front()); !tightened) return tightened.error();
   return outcomes;
 }
 

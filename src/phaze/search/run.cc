@@ -68,9 +68,11 @@ double Run::highest_bound() const {
 std::vector<double> Run::seconds(std::size_t chip, bool bounds) const {
   std::vector<double> values;
   values.reserve(score_.models().size());
-  for (const std::size_t model : score_.models()) {
+  for (std::size_t i = 0; i < score_.models().size(); ++i) {
+    const std::size_t model = score_.models()[i];
     const ModelState& state = at(chip, model);
-    values.push_back(bounds || !state.evaluation ? state.least_seconds : state.evaluation->seconds);
+    const double ceiling = score_.seconds_alone(i, state_.ceilings[model], state_.costs[chip]);
+    values.push_back(bounds || !state.evaluation ? std::max(state.least_seconds, ceiling) : state.evaluation->seconds);
   }
   return values;
 }
@@ -435,6 +437,33 @@ void Run::finish() {
     outcome_.reason = outcome_.chips[with_most_memory()].reason;
   outcome_.optimal = outcome_.open == 0 && outcome_.gap <= kRounding;
   if (outcome_.optimal) outcome_.gap = 0;
+  if (score_.models().size() == 1 && !outcome_.best.empty()) state_.ceilings[score_.models().front()] = ceiling();
+}
+
+// What is pruned or infeasible is no better than the best that was evaluated.
+double Run::ceiling() const {
+  double highest = outcome_.best.front().score;
+  for (const ChipRecord& record : outcome_.chips)
+    if (record.fate == Fate::kOpen || record.fate == Fate::kEvaluated) highest = std::max(highest, record.bound);
+  return highest;
+}
+
+Status Run::tighten(Outcome& outcome) {
+  outcome_ = std::move(outcome);
+  for (std::size_t chip = 0; chip < count_; ++chip) {
+    ChipRecord& record = outcome_.chips[chip];
+    if (record.fate != Fate::kOpen && record.fate != Fate::kEvaluated) continue;
+    if (record.score > 0) selection_.insert({chip, record.score});
+    const double bound = std::max(record.score, score_.of(seconds(chip, true), state_.costs[chip]));
+    if (bound >= record.bound) continue;
+    record.bound = bound;
+    changed(chip);
+  }
+  finish();
+  const auto status = outcome_.open == 0 ? run_db::RunStatus::kFinished : run_db::RunStatus::kStopped;
+  const Status written = keep(status);
+  outcome = std::move(outcome_);
+  return written;
 }
 
 Result<Outcome> Run::run() {

@@ -46,7 +46,9 @@ struct Search::State {
   std::vector<std::vector<ModelState>> states;                              // by model, then chip
   std::vector<bool> bounded = std::vector<bool>(problem.workloads.size());  // models whose rooflines are known
   bool taken_up = false;
-  std::size_t runs = 0;
+  std::vector<std::vector<std::size_t>> runs;  // their models
+  // By model: a score that no chip exceeds for it alone, once it has been searched for.
+  std::vector<double> ceilings = std::vector<double>(problem.workloads.size(), std::numeric_limits<double>::infinity());
   std::map<std::pair<std::size_t, std::int64_t>, std::string> reasons;  // by model and memory
   std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
 };
@@ -54,12 +56,12 @@ struct Search::State {
 // One search over some of the models.
 class Run {
  public:
-  Run(Search::State& state, const std::vector<std::size_t>& models, Progress& progress, std::vector<std::size_t> first)
+  Run(Search::State& state, std::size_t number, Progress& progress, std::vector<std::size_t> first)
       : state_(state),
-        score_(state.problem, models),
+        score_(state.problem, state.runs[number]),
         progress_(progress),
         count_(state.problem.chips.size()),
-        number_(state.runs++),
+        number_(number),
         first_(std::move(first)),
         selection_(state.problem.objective == Objective::kPareto ? Selection::front(state.sizes)
                                                                  : Selection::best(state.options.keep)),
@@ -69,6 +71,7 @@ class Run {
   }
 
   Result<Outcome> run();
+  Status tighten(Outcome& outcome);
 
  private:
   struct Waiting {
@@ -113,6 +116,7 @@ class Run {
   bool stopped();
   void explain();
   void finish();
+  double ceiling() const;
 
   const ModelState& at(std::size_t chip, std::size_t model) const { return state_.states[model][chip]; }
   double memory(std::size_t chip) const;

@@ -58,6 +58,10 @@ double Score::enough(std::size_t i, const std::vector<double>& seconds, double c
   return needed > 0 ? batch(i) / (needed * base(i)) * kInversion : kNever;
 }
 
+double Score::seconds_alone(std::size_t i, double score, double cost) const {
+  return batch(i) / (score * cost * kInversion);
+}
+
 double Score::batch(std::size_t i) const {
   return static_cast<double>(problem_->workloads[models_[i]].training.global_batch);
 }

@@ -21,6 +21,9 @@ class Score {
   // `seconds` per batch of each of the models; infinite where there is no plan.
   double of(const std::vector<double>& seconds, double cost) const;
 
+  // Seconds below which the i-th model, were it the only one, would have a higher score than this.
+  double seconds_alone(std::size_t i, double score, double cost) const;
+
   // Seconds of the i-th model beyond which the score stays below `least`, the others taking theirs.
   double enough(std::size_t i, const std::vector<double>& seconds, double cost, double least) const;
 

@@ -21,7 +21,13 @@ Search::~Search() = default;
 Result<Outcome> Search::run(const std::vector<std::size_t>& models, Progress& progress,
                             const std::vector<std::size_t>& first) {
   if (state_->options.limit == Limit::kEachRun) state_->started = std::chrono::steady_clock::now();
-  return Run(*state_, models, progress, first).run();
+  state_->runs.push_back(models);
+  return Run(*state_, state_->runs.size() - 1, progress, first).run();
+}
+
+Status Search::tighten(std::size_t run, Outcome& outcome) {
+  NoProgress silent;
+  return Run(*state_, run, silent, {}).tighten(outcome);
 }
 
 ChipSearch::Planned Search::plans(std::size_t chip, std::size_t model, std::size_t keep) {

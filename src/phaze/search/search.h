@@ -84,6 +84,11 @@ class Search {
   Result<Outcome> run(const std::vector<std::size_t>& models, Progress& progress,
                       const std::vector<std::size_t>& first = {});
 
+  // No chip is better for several models than the best there is for each alone. Where these have been searched for, the
+  // outcome of the first, second, ... run is brought up to date: bounds of its chips go down to that, and its gap with
+  // them.
+  Status tighten(std::size_t run, Outcome& outcome);
+
   // The plans of a chip for a model, the best first; empty where there is none.
   ChipSearch::Planned plans(std::size_t chip, std::size_t model, std::size_t keep);
   double throughput(std::size_t chip, std::size_t model);

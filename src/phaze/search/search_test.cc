@@ -54,6 +54,30 @@ TEST(Search, more_effort_narrows_the_gap_and_stays_within_the_one_before) {
   EXPECT_LT(after, before / 2);
 }
 
+TEST(Search, the_best_for_each_model_alone_narrows_the_gap_for_all_of_them) {
+  int narrower = 0;
+  for (std::uint32_t seed = 0; seed < (kThinTests ? 2 : 6); ++seed) {
+    Problem problem = random_problem(seed, 6, 2 + seed % 2);
+    problem.most_effort = 0;
+    NoProgress silent;
+    Search search(problem, {.threads = 2});
+    Outcome all = *search.run(all_models(problem), silent);
+    const std::vector<Ranked> best = all.best;
+    const double gap = all.gap;
+    // With effort, most of what is found for one of them is proven.
+    problem.most_effort = 1;
+    for (std::size_t model = 0; model < problem.workloads.size(); ++model) ASSERT_TRUE(search.run({model}, silent));
+    ASSERT_TRUE(search.tighten(0, all));
+    EXPECT_EQ(all.best, best) << "seed " << seed;
+    EXPECT_LE(all.gap, gap) << "seed " << seed;
+    narrower += all.gap < gap ? 1 : 0;
+    if (problem.objective == Objective::kPareto || best.empty()) continue;
+    const Outcome thorough = outcome_of(problem, {.threads = 2});
+    EXPECT_LE(thorough.best.front().score, best.front().score * (1 + all.gap) * (1 + 1e-9)) << "seed " << seed;
+  }
+  EXPECT_GT(narrower, 0);
+}
+
 TEST(Search, every_level_bounds_the_next) {
   cost::Memo memo;
   for (std::uint32_t seed = 20; seed < 23; ++seed) {

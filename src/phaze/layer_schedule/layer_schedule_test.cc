@@ -122,7 +122,9 @@ TEST(LayerSchedule, lies_between_the_longest_operator_and_the_serial_sum) {
 // was made:
 //   phaze schedule gpt2-xl --fuse --chip tc=1024x16x16,vc=256x16,glb=32MiB --pass backward --node-limit 8000000
 TEST(LayerSchedule, groups_that_waste_little_are_found_within_a_second) {
-  if (kThinTests) GTEST_SKIP() << "a second of search, and half a minute with sanitizers";
+  // With sanitizers a second is half a minute; the bounds of a short search must hold there, too.
+  constexpr std::uint64_t kStates = kThinTests ? 2'000 : 128'000;
+  constexpr double kAbove = kThinTests ? 1.03 : 1.001;
   struct Known {
     const char* model;
     const char* chip;
@@ -134,8 +136,8 @@ TEST(LayerSchedule, groups_that_waste_little_are_found_within_a_second) {
     const cost::OperatorCosts costs = costs_on(*hardware::load_chip(known.chip), &memo);
     for (const workload::Layer& layer : model(known.model, 1).layers) {
       if (layer.name != "block") continue;
-      const LayerTime time = LayerScheduler({}, 128'000).time(layer.backward, costs);
-      EXPECT_LE(time.seconds, known.seconds * 1.001) << known.model;
+      const LayerTime time = LayerScheduler({}, kStates).time(layer.backward, costs);
+      EXPECT_LE(time.seconds, known.seconds * kAbove) << known.model;
       EXPECT_LE(time.lower_bound, known.seconds) << known.model << ": no bound is above a schedule that is known";
     }
   }

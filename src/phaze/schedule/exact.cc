@@ -17,7 +17,7 @@ constexpr double kPathInRank = 0.5;
 // What is left will be done a little less well than bounds say. Without this, states that have put off most of the work
 // look better than those that have done it.
 constexpr double kLeftInRank = 0.01;
-// The part of a layer that states of one front may take of it.
+// Of so many parts of a layer, states of one front take at most one, as long as there are others.
 constexpr std::size_t kFrontsInLayer = 20;
 // A state costs a unit of the budget. In fronts of thousands the comparisons take longer than all else, and so many of
 // them cost one, too.

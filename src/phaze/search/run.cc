@@ -448,20 +448,21 @@ double Run::ceiling() const {
   return highest;
 }
 
+// A search that is taken up again must find the bounds that it left, so that only a complete one is touched.
 Status Run::tighten(Outcome& outcome) {
+  if (outcome.open > 0) return Done{};
   outcome_ = std::move(outcome);
   for (std::size_t chip = 0; chip < count_; ++chip) {
     ChipRecord& record = outcome_.chips[chip];
-    if (record.fate != Fate::kOpen && record.fate != Fate::kEvaluated) continue;
-    if (record.score > 0) selection_.insert({chip, record.score});
+    if (record.fate != Fate::kEvaluated) continue;
+    selection_.insert({chip, record.score});
     const double bound = std::max(record.score, score_.of(seconds(chip, true), state_.costs[chip]));
     if (bound >= record.bound) continue;
     record.bound = bound;
     changed(chip);
   }
   finish();
-  const auto status = outcome_.open == 0 ? run_db::RunStatus::kFinished : run_db::RunStatus::kStopped;
-  const Status written = keep(status);
+  const Status written = keep(run_db::RunStatus::kFinished);
   outcome = std::move(outcome_);
   return written;
 }

@@ -85,8 +85,8 @@ class Search {
                       const std::vector<std::size_t>& first = {});
 
   // No chip is better for several models than the best there is for each alone. Where these have been searched for, the
-  // outcome of the first, second, ... run is brought up to date: bounds of its chips go down to that, and its gap with
-  // them.
+  // outcome of an earlier run (they count from 0) is brought up to date, if it is complete: bounds of its chips go down
+  // to that, and its gap with them.
   Status tighten(std::size_t run, Outcome& outcome);
 
   // The plans of a chip for a model, the best first; empty where there is none.

@@ -12,6 +12,7 @@
 // clang-format on
 
 #include <algorithm>
+#include <csignal>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -20,12 +21,46 @@
 namespace phaze::schedule {
 namespace {
 
+// The engine takes Ctrl-C for itself, and at some moments forgets it. As long as this lives, one waits until it is let
+// in, and then goes to whom it went before.
+class Interrupts {
+ public:
+  Interrupts() {
+    sigemptyset(&only_);
+    sigaddset(&only_, SIGINT);
+    sigaction(SIGINT, nullptr, &before_);
+    pthread_sigmask(SIG_BLOCK, &only_, &mask_before_);
+  }
+  ~Interrupts() {
+    sigaction(SIGINT, &before_, nullptr);
+    pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
+  }
+  Interrupts(const Interrupts&) = delete;
+  Interrupts& operator=(const Interrupts&) = delete;
+
+  void let_in() {
+    sigset_t pending;
+    if (sigpending(&pending) != 0 || sigismember(&pending, SIGINT) != 1) return;
+    sigaction(SIGINT, &before_, nullptr);
+    pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
+    pthread_sigmask(SIG_BLOCK, &only_, nullptr);
+    // What it goes to may want the next one to go elsewhere.
+    sigaction(SIGINT, nullptr, &before_);
+  }
+
+ private:
+  sigset_t only_{}, mask_before_{};
+  struct sigaction before_ {};
+};
+
 // The engine makes copies of it for models of its own, and asks it after every node, cut and heuristic.
 class Listener final : public CbcEventHandler {
  public:
-  explicit Listener(const std::function<bool()>& stopped) : stopped_(&stopped) {}
+  Listener(const std::function<bool()>& stopped, Interrupts& interrupts)
+      : stopped_(&stopped), interrupts_(&interrupts) {}
   CbcEventHandler* clone() const override { return new Listener(*this); }
   CbcAction event(CbcEvent) override {
+    interrupts_->let_in();
     if (!(*stopped_)()) return noAction;
     model_->sayEventHappened();
     return stop;
@@ -34,6 +69,7 @@ class Listener final : public CbcEventHandler {
 
  private:
   const std::function<bool()>* stopped_;
+  Interrupts* interrupts_;
 };
 
 }  // namespace
@@ -104,7 +140,8 @@ Milp::Answer Milp::minimise(const Limits& limits) const {
   if (limits.nodes > 0)
     Cbc_setParameter(model.get(), "maxNodes",
                      std::to_string(std::min<std::int64_t>(limits.nodes, std::numeric_limits<int>::max() - 1)).c_str());
-  Listener listener(limits.stopped);
+  Interrupts interrupts;
+  Listener listener(limits.stopped, interrupts);
   model->model_->passInEventHandler(&listener);
   Cbc_solve(model.get());
 

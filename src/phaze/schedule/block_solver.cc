@@ -25,10 +25,11 @@ constexpr std::size_t kManyModes = 2;
 constexpr std::size_t kFirstWidth = 16;
 constexpr std::uint64_t kMostTriesPerOperator = 1000;
 constexpr std::size_t kWiden = 4;
-// The fewer passes are in vain before the one that completes the proof, the better.
-constexpr std::size_t kWidenForProof = 16;
 // A layer of so many states takes a few hundred megabytes.
 constexpr std::size_t kWidest = std::size_t{1} << 20U;
+// After the widest pass that is there to find schedules comes the one for the proof: a pass between them sees nearly
+// all that the last one sees, and proves nothing.
+constexpr std::size_t kWidenForProof = kWidest / kWidestToFind;
 
 // Layers need some hundred sets, rarely a few thousand; wide blocks have no end of them, and the larger the block, the
 // longer one takes and the less likely it is to end. A tenth of a second or two is the most.

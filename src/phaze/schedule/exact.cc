@@ -432,27 +432,24 @@ Key LayeredSearch<Words>::key_of(const State& state) const {
   for (std::uint32_t r = 0; r < state.running_count; ++r)
     if (awaited(state, running[r].op)) key.numbers[2] = static_cast<float>(running[r].finish);
   if (state.running_count > 0) key.numbers[1] = static_cast<float>(running[state.running_count - 1].finish);
-  std::size_t at = 3;
+  float* const moments = key.numbers.data() + Key::kPacked + Key::kResources;
+  std::fill_n(moments, Key::kLevels.size(), time);
   for (std::size_t k = 0; k < Key::kResources; ++k) {
     double packed = 0;
-    std::array<float, Key::kLevels.size()> below;
-    below.fill(time);
-    if (k < scarcest_first_.size()) {
-      Units held = 0;
-      for (std::uint32_t r = state.running_count; r-- > 0;) {
-        const Units demand = block_->demand(running[r].mode)[scarcest_first_[k]];
-        packed += static_cast<double>(running[r].finish - state.time) * static_cast<double>(demand);
-        const Units before = held;
-        held += demand;
-        for (std::size_t level = 0; level < Key::kLevels.size(); ++level) {
-          const auto most = static_cast<Units>(Key::kLevels[level] * static_cast<double>(kCapacityUnits));
-          if (before <= most && held > most) below[level] = static_cast<float>(running[r].finish);
-        }
+    Units held = 0;
+    for (std::uint32_t r = k < scarcest_first_.size() ? state.running_count : 0; r-- > 0;) {
+      const Units demand = block_->demand(running[r].mode)[scarcest_first_[k]];
+      packed += static_cast<double>(running[r].finish - state.time) * static_cast<double>(demand);
+      if (k > 0) continue;
+      const Units before = held;
+      held += demand;
+      for (std::size_t level = 0; level < Key::kLevels.size(); ++level) {
+        const auto most = static_cast<Units>(Key::kLevels[level] * static_cast<double>(kCapacityUnits));
+        if (before <= most && held > most) moments[level] = static_cast<float>(running[r].finish);
       }
     }
-    key.numbers[at++] =
+    key.numbers[Key::kPacked + k] =
         static_cast<float>(static_cast<double>(state.time) + packed / static_cast<double>(kCapacityUnits));
-    for (const float moment : below) key.numbers[at++] = moment;
   }
   return key;
 }
@@ -538,13 +535,14 @@ void LayeredSearch<Words>::drop_dominated() {
 template <std::size_t Words>
 void LayeredSearch<Words>::drop_dominated(std::span<Key> keys) {
   index_.build(keys);
-  for (const Key& key : keys) {
-    State& state = next_.states[key.state];
-    // One that is dead is dominated by one that is not, and so is whatever it dominates.
-    state.dead = index_.any_nowhere_larger(key, [&](std::uint32_t other) {
+  for (std::size_t place = 0; place < keys.size(); ++place) {
+    State& state = next_.states[keys[place].state];
+    state.dead = index_.any_nowhere_larger(keys[place], [&](std::uint32_t other) {
       ++comparisons_;
-      return other != key.state && !next_.states[other].dead && dominates(next_.states[other], state);
+      return other != keys[place].state && dominates(next_.states[other], state);
     });
+    // What it dominates is dominated by what dominates it, too.
+    if (state.dead) index_.remove(place);
   }
 }
 

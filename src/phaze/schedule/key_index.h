@@ -17,14 +17,14 @@
 namespace phaze::schedule {
 
 struct Key {
-  // Resources whose use is part of a key.
+  // Resources whose use is part of a key, and shares of the first, the scarcest: it is what tells most pairs apart.
   static constexpr std::size_t kResources = 2;
-  static constexpr std::array kLevels = {0.75, 0.5, 0.25};
-  static constexpr std::size_t kSize = 3 + kResources * (1 + kLevels.size());
+  static constexpr std::array kLevels = {0.95, 0.85, 0.75, 0.65, 0.5, 0.35, 0.2, 0.1};
+  static constexpr std::size_t kSize = 3 + kResources + kLevels.size();
 
   // The time; the last finish; the last finish that something unplaced waits for; of every keyed resource the moment at
-  // which it would be free, packed densely, and those from which no more than each of the levels is held. Rounded,
-  // which keeps their order.
+  // which it would be free, packed densely; and the moments from which no more than each of the levels is held of the
+  // first. Rounded, which keeps their order.
   std::array<float, kSize> numbers{};
   std::uint32_t state = 0;
 
@@ -41,7 +41,13 @@ struct Key {
 
 class KeyIndex {
  public:
+  // Puts keys that are alike side by side.
   void build(std::span<Key> keys);
+
+  // The key at this place of those given to build() is not found any more.
+  void remove(std::size_t place) {
+    leaves_[place / kLanes].set(0, place % kLanes, std::numeric_limits<float>::infinity());
+  }
 
   // Whether visit(state) is true for a state whose key is nowhere larger; visits no more of them then.
   template <typename Visit>

@@ -57,6 +57,26 @@ TEST(KeyIndex, visits_no_more_once_the_answer_is_yes) {
   EXPECT_EQ(visits, 17U);
 }
 
+TEST(KeyIndex, finds_no_key_that_was_removed) {
+  std::mt19937 random(9);
+  std::vector<Key> keys = random_keys(300, 2, random);
+  Key above;
+  above.numbers.fill(2);
+  KeyIndex index;
+  index.build(keys);
+  std::vector<std::uint32_t> expected, found;
+  for (std::size_t place = 0; place < keys.size(); ++place)
+    if (place % 3 == 0)
+      index.remove(place);
+    else
+      expected.push_back(keys[place].state);
+  index.any_nowhere_larger(above, [&](std::uint32_t state) {
+    found.push_back(state);
+    return false;
+  });
+  EXPECT_EQ(found, expected);
+}
+
 TEST(KeyIndex, of_no_keys_finds_none) {
   KeyIndex index;
   index.build({});

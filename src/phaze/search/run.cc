@@ -22,7 +22,7 @@ constexpr std::size_t kFirstRound = 8;
 // Large rounds keep many workers busy, small ones waste less on chips that the next incumbent would have pruned.
 std::size_t round_size(std::size_t left) { return std::clamp<std::size_t>(left / 256, 32, 1 << 16); }
 // What is evaluated again takes longer, and the less the better the incumbent is.
-std::size_t round_size_again(std::size_t left) { return std::clamp<std::size_t>(left / 16, 8, 1 << 16); }
+std::size_t round_size_again(std::size_t left) { return std::clamp<std::size_t>(left / 16, 16, 1 << 16); }
 // A little effort narrows the gap in any case. With this much or more, where so many chips were evaluated again and
 // none of them was settled, it is not spent on the others.
 constexpr std::uint32_t kDear = 2;

@@ -96,26 +96,26 @@ Statistics& Statistics::operator+=(const Statistics& other) {
   return *this;
 }
 
-void BlockSolver::solve(const Block& block, Ticks goal, Stop& stop, BlockResult& result, Statistics& statistics) {
+void BlockSolver::solve(const Block& block, const Goal& goal, Stop& stop, BlockResult& result, Statistics& statistics) {
   ++statistics.blocks;
   statistics.largest_block = std::max<std::uint64_t>(statistics.largest_block, block.size);
   solve(block, Relaxing::kFirst, goal, stop, result, statistics);
 }
 
-void BlockSolver::solve(const Block& block, Relaxing relaxing, Ticks goal, Stop& stop, BlockResult& result,
+void BlockSolver::solve(const Block& block, Relaxing relaxing, const Goal& goal, Stop& stop, BlockResult& result,
                         Statistics& statistics) {
   result.lower_bound = bounds_.compute(block);
   lists_.run(block, result.lower_bound, result.schedule);
   result.optimal = closed(result);
   if (result.optimal) ++statistics.closed_by_lists;
-  if (!result.optimal && result.lower_bound < goal) search_once(block, relaxing, goal, stop, result, statistics);
+  if (!result.optimal && !goal.is_met_by(result)) search_once(block, relaxing, goal, stop, result, statistics);
   // Once no better schedule is left, bounds are those of nothing.
   if (result.optimal) result.lower_bound = result.schedule.makespan;
 }
 
 // What has been searched for before is taken from the memo, and paid for all the same: what is left of the budget for
 // other blocks does not depend on who came first.
-void BlockSolver::search_once(const Block& block, Relaxing relaxing, Ticks goal, Stop& stop, BlockResult& result,
+void BlockSolver::search_once(const Block& block, Relaxing relaxing, const Goal& goal, Stop& stop, BlockResult& result,
                               Statistics& statistics) {
   const auto search_now = [&] {
     const State state = settle_by_large(block, goal, stop, result, statistics);
@@ -128,7 +128,8 @@ void BlockSolver::search_once(const Block& block, Relaxing relaxing, Ticks goal,
   if (memo_ == nullptr || !is_worth_relaxing(block, stop)) return search_now();
   Digest key = digest(block);
   key.add(static_cast<std::uint64_t>(relaxing));
-  key.add(goal);
+  key.add(goal.ticks);
+  key.add(std::uint64_t{goal.any_shorter_will_do});
   key.add(stop.work_left());
   BlockMemo::Question question(*memo_, key);
   if (question.answer()) {
@@ -149,8 +150,8 @@ void BlockSolver::search_once(const Block& block, Relaxing relaxing, Ticks goal,
 //
 // A gap that the small ones leave is mostly the time of a few of them that nothing hides. So those that are not small
 // beside the gap come back, and so on, as long as what is kept is soon solved.
-BlockSolver::State BlockSolver::settle_by_large(const Block& block, Ticks goal, const Stop& stop, BlockResult& result,
-                                                Statistics& statistics) {
+BlockSolver::State BlockSolver::settle_by_large(const Block& block, const Goal& goal, const Stop& stop,
+                                                BlockResult& result, Statistics& statistics) {
   if (stop.work_left() < kLeastToCoarsen) return State::kOpen;
   Ticks least = whole_ticks(kSmallShare * static_cast<double>(result.schedule.makespan));
   if (!keep_large(block, least, large_) || large_.block.size * 4 > block.size * 3) return State::kOpen;
@@ -158,12 +159,13 @@ BlockSolver::State BlockSolver::settle_by_large(const Block& block, Ticks goal, 
   for (std::uint64_t part = 1;; part = part_for(result)) {
     BlockResult large;
     Stop own = stop.part(stop.work_left() / part);
-    for_large_->solve(large_.block, Relaxing::kFirst, std::min(goal, result.schedule.makespan), own, large, statistics);
+    for_large_->solve(large_.block, Relaxing::kFirst, {.ticks = std::min(goal.ticks, result.schedule.makespan)}, own,
+                      large, statistics);
     if (large.schedule.makespan < result.schedule.makespan)
       put_small_back(block, large_, large.schedule, lists_, result.schedule);
     result.lower_bound = std::max(result.lower_bound, std::min(large.lower_bound, result.schedule.makespan));
     result.optimal = closed(result);
-    if (result.optimal || result.lower_bound >= goal) return State::kSettled;
+    if (result.optimal || goal.is_met_by(result)) return State::kSettled;
     if (part_for(result) == 1) return State::kOpen;
     const std::size_t kept = large_.block.size;
     least = std::min(least, result.schedule.makespan - result.lower_bound) / 2;
@@ -173,7 +175,10 @@ BlockSolver::State BlockSolver::settle_by_large(const Block& block, Ticks goal, 
 
 // Solves the block without the resource that is least in demand, with a budget of its own. True if the schedule found
 // keeps within the capacity of that resource, so that there is nothing to add, or its bound reaches the goal.
-bool BlockSolver::settle_by_relaxation(const Block& block, Ticks goal, Stop& stop, BlockResult& result,
+//
+// With a goal, any schedule shorter than that ends it: a bound that reaches the goal is then not to be had in this way,
+// and how far it falls short of it is of no use.
+bool BlockSolver::settle_by_relaxation(const Block& block, const Goal& goal, Stop& stop, BlockResult& result,
                                        Statistics& statistics) {
   if (!is_worth_relaxing(block, stop)) return false;
   const std::optional<std::size_t> resource = least_in_demand(block);
@@ -181,16 +186,19 @@ bool BlockSolver::settle_by_relaxation(const Block& block, Ticks goal, Stop& sto
   leave_out(block, *resource, relaxed_);
   BlockResult relaxed;
   Stop own = stop;
-  solve(relaxed_.block, Relaxing::kNo, goal, own, relaxed, statistics);
+  const Goal of_relaxed{.ticks = goal.ticks, .any_shorter_will_do = goal.ticks < result.schedule.makespan};
+  solve(relaxed_.block, Relaxing::kNo, of_relaxed, own, relaxed, statistics);
   result.lower_bound = std::max(result.lower_bound, std::min(relaxed.lower_bound, result.schedule.makespan));
   for (BlockPlacement& placement : relaxed.schedule.ops) placement.mode = relaxed_.modes[placement.mode];
   const bool fits = keeps_within(block, *resource, relaxed.schedule);
   if (fits && relaxed.schedule.makespan < result.schedule.makespan) result.schedule = relaxed.schedule;
   result.optimal = closed(result) || (fits && relaxed.optimal);
-  return fits || result.optimal || result.lower_bound >= goal;
+  const bool ended_early = !relaxed.optimal && relaxed.schedule.makespan <= of_relaxed.short_enough();
+  return (fits && !ended_early) || result.optimal || goal.is_met_by(result);
 }
 
-void BlockSolver::close_gap(const Block& block, Ticks goal, Stop& stop, BlockResult& result, Statistics& statistics) {
+void BlockSolver::close_gap(const Block& block, const Goal& goal, Stop& stop, BlockResult& result,
+                            Statistics& statistics) {
   if (block.words == 1) return close_gap(narrow_, block, goal, stop, result, statistics);
   if (block.words == 2) return close_gap(middle_, block, goal, stop, result, statistics);
   if (block.words <= 4) return close_gap(wide_, block, goal, stop, result, statistics);
@@ -226,37 +234,37 @@ void BlockSolver::set_worths(const Block& block, std::span<const double> rates) 
 }
 
 template <std::size_t Words>
-void BlockSolver::close_gap(Engine<Words>& engine, const Block& block, Ticks goal, Stop& stop, BlockResult& result,
-                            Statistics& statistics) {
+void BlockSolver::close_gap(Engine<Words>& engine, const Block& block, const Goal& goal, Stop& stop,
+                            BlockResult& result, Statistics& statistics) {
   reverse(block, reversed_);
   lists_.improve(block, reversed_, result.schedule);
   if (settle_by_phases(engine, block, goal, stop, result, statistics)) return;
-  if (goal >= result.schedule.makespan) {
+  if (goal.ticks >= result.schedule.makespan) {
     if (block.size >= kSmall && has_many_modes(block) && !closed(result)) {
       // A quarter of the budget: without a good schedule the search that follows finds no end.
       const std::uint64_t tries = std::min<std::uint64_t>(stop.work_left(), kMostTriesPerOperator * block.size);
       local_search_.improve(block, result.lower_bound, tries, stop, result.schedule);
     }
-    return find_shorter(engine, block, stop, result, statistics);
+    return find_shorter(engine, block, goal.short_enough(), stop, result, statistics);
   }
   // As if a schedule as long as the goal were known: what is no shorter than that is passed over.
   known_ = result.schedule;
-  result.schedule.makespan = goal;
-  find_shorter(engine, block, stop, result, statistics);
-  if (result.schedule.makespan < goal) return;
+  result.schedule.makespan = goal.ticks;
+  find_shorter(engine, block, goal.short_enough(), stop, result, statistics);
+  if (result.schedule.makespan < goal.ticks) return;
   result.schedule = known_;
-  if (result.optimal) result.lower_bound = whole_ticks(static_cast<double>(goal) * (1 - kTimeTolerance));
+  if (result.optimal) result.lower_bound = whole_ticks(static_cast<double>(goal.ticks) * (1 - kTimeTolerance));
   result.optimal = false;
 }
 
 // Solves the block as if only exclusive modes kept operators apart. True if that is the answer: the sequence found
 // keeps within the capacities, as it is or moved a little, or there is none that is short enough.
 template <std::size_t Words>
-bool BlockSolver::settle_by_phases(Engine<Words>& engine, const Block& block, Ticks goal, Stop& stop,
+bool BlockSolver::settle_by_phases(Engine<Words>& engine, const Block& block, const Goal& goal, Stop& stop,
                                    BlockResult& result, Statistics& statistics) {
   const bool may_be_exclusive = std::ranges::any_of(block.modes, &BlockMode::exclusive);
   if (block.size < kSmall || has_many_modes(block) || !may_be_exclusive || closed(result)) return false;
-  const Ticks limit = std::min(goal, result.schedule.makespan);
+  const Ticks limit = std::min(goal.ticks, result.schedule.makespan);
   // Half of the budget at most: where it does not suffice, a search may still find something.
   Stop part = stop.part(std::min(stop.work_left() / 2, most_sets(block)));
   const Ticks bound = engine.phases.bound(block, limit, part, found_);
@@ -274,12 +282,13 @@ bool BlockSolver::settle_by_phases(Engine<Words>& engine, const Block& block, Ti
   }
   result.optimal = closed(result);
   if (result.optimal) ++statistics.closed_by_phases;
-  return result.optimal || result.lower_bound >= goal;
+  return result.optimal || goal.is_met_by(result);
 }
 
-// Begins with the schedule at hand and ends with none that is shorter, or a bound on how much shorter one could be.
+// Begins with the schedule at hand and ends with none that is shorter, or a bound on how much shorter one could be, or
+// with a schedule as short as `enough`.
 template <std::size_t Words>
-void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, Stop& stop, BlockResult& result,
+void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, Ticks enough, Stop& stop, BlockResult& result,
                                Statistics& statistics) {
   const bool small = block.size < kSmall;
   if (closed(result)) {
@@ -290,12 +299,13 @@ void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, Stop& 
   const bool searched = small || (has_many_modes(block) && block.size < kLarge);
   if (searched) {
     set_worths(block, {});
-    if (!search(engine, block, kFirstWidth, small ? kWidest : kNarrow, stop, result, statistics)) return;
+    if (!search(engine, block, kFirstWidth, small ? kWidest : kNarrow, enough, stop, result, statistics)) return;
   }
   if (block.size >= kLarge) {
     // The antichain bound may take long here, and is of more use beside a good schedule.
     set_worths(block, {});
-    const PassResult pass = engine.search.pass(block, worths_, kFirstWidth, result.lower_bound, result.schedule, stop);
+    const PassResult pass =
+        engine.search.pass(block, worths_, kFirstWidth, std::max(enough, result.lower_bound), result.schedule, stop);
     ++statistics.passes;
     statistics.states += pass.states;
     if (pass.complete || closed(result)) {
@@ -346,7 +356,7 @@ void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, Stop& 
   set_worths(*current, rates);
   const std::size_t from = searched ? kNarrow * kWiden : kFirstWidth;
   const Ticks known = result.schedule.makespan;
-  search(engine, *current, from, kWidest, stop, result, statistics);
+  search(engine, *current, from, kWidest, enough, stop, result, statistics);
   if (current != &block && result.schedule.makespan < known) name_modes_of(block, *current, result.schedule);
 }
 
@@ -354,8 +364,8 @@ void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, Stop& 
 // and the better one goes on, here and later. True if it is worth going on after the widest pass: the block is still
 // open and there is work left.
 template <std::size_t Words>
-bool BlockSolver::search(Engine<Words>& engine, const Block& block, std::size_t from, std::size_t widest, Stop& stop,
-                         BlockResult& result, Statistics& statistics) {
+bool BlockSolver::search(Engine<Words>& engine, const Block& block, std::size_t from, std::size_t widest, Ticks enough,
+                         Stop& stop, BlockResult& result, Statistics& statistics) {
   bool backwards = false;
   const auto run = [&](std::size_t width) {
     const Block& directed = backwards ? reversed_ : block;
@@ -363,8 +373,8 @@ bool BlockSolver::search(Engine<Words>& engine, const Block& block, std::size_t 
     if (backwards) found_ = result.schedule;
     BlockSchedule& schedule = backwards ? found_ : result.schedule;
     const Ticks known = schedule.makespan;
-    const PassResult pass =
-        engine.search.pass(directed, backwards ? reversed_worths_ : worths_, width, result.lower_bound, schedule, stop);
+    const PassResult pass = engine.search.pass(directed, backwards ? reversed_worths_ : worths_, width,
+                                               std::max(enough, result.lower_bound), schedule, stop);
     if (backwards && schedule.makespan < known) {
       mirror(block, schedule);
       std::swap(result.schedule, schedule);

@@ -37,8 +37,23 @@ struct Statistics {
   bool operator==(const Statistics&) const = default;
 };
 
-// A goal that no bound reaches: the optimum is asked for.
-inline constexpr Ticks kNoGoal = std::numeric_limits<Ticks>::max();
+// What is asked for: a bound of so many ticks. Schedules that long or longer are of no interest, and are not looked
+// for.
+struct Goal {
+  Ticks ticks = std::numeric_limits<Ticks>::max();  // no bound is that high: the optimum is asked for
+  // Where a schedule is shorter than that, any will do; otherwise the shortest is wanted.
+  bool any_shorter_will_do = false;
+
+  // Goals are rounded up to grains. What is shorter by rounding alone does not count.
+  static constexpr Ticks kGrain = kSerialTicks >> 30U;
+  // A schedule as short as this ends the search.
+  Ticks short_enough() const { return any_shorter_will_do ? ticks - 4 * kGrain : 0; }
+
+  bool none() const { return ticks == std::numeric_limits<Ticks>::max(); }
+  bool is_met_by(const BlockResult& result) const {
+    return result.lower_bound >= ticks || result.schedule.makespan <= short_enough();
+  }
+};
 
 // Keeps its memory from one block to the next.
 class BlockSolver {
@@ -46,9 +61,8 @@ class BlockSolver {
   // A memo, if any, must outlive the solver.
   explicit BlockSolver(BlockMemo* memo = nullptr) : memo_(memo) {}
 
-  // A bound of `goal` ticks is all that is asked for: schedules that long or longer are of no interest, and are not
-  // looked for. The lower the goal, the less there is to search.
-  void solve(const Block& block, Ticks goal, Stop& stop, BlockResult& result, Statistics& statistics);
+  // The lower the goal, the less there is to search.
+  void solve(const Block& block, const Goal& goal, Stop& stop, BlockResult& result, Statistics& statistics);
 
  private:
   template <std::size_t Words>
@@ -58,24 +72,27 @@ class BlockSolver {
     LayeredSearch<Words> search;
   };
   enum class Relaxing : std::uint8_t { kFirst, kNo };
-  void solve(const Block& block, Relaxing relaxing, Ticks goal, Stop& stop, BlockResult& result,
+  void solve(const Block& block, Relaxing relaxing, const Goal& goal, Stop& stop, BlockResult& result,
              Statistics& statistics);
-  void close_gap(const Block& block, Ticks goal, Stop& stop, BlockResult& result, Statistics& statistics);
-  bool settle_by_relaxation(const Block& block, Ticks goal, Stop& stop, BlockResult& result, Statistics& statistics);
+  void close_gap(const Block& block, const Goal& goal, Stop& stop, BlockResult& result, Statistics& statistics);
+  bool settle_by_relaxation(const Block& block, const Goal& goal, Stop& stop, BlockResult& result,
+                            Statistics& statistics);
   enum class State : std::uint8_t { kSettled, kNearlySettled, kOpen };
-  State settle_by_large(const Block& block, Ticks goal, const Stop& stop, BlockResult& result, Statistics& statistics);
-  void search_once(const Block& block, Relaxing relaxing, Ticks goal, Stop& stop, BlockResult& result,
+  State settle_by_large(const Block& block, const Goal& goal, const Stop& stop, BlockResult& result,
+                        Statistics& statistics);
+  void search_once(const Block& block, Relaxing relaxing, const Goal& goal, Stop& stop, BlockResult& result,
                    Statistics& statistics);
   template <std::size_t Words>
-  void close_gap(Engine<Words>& engine, const Block& block, Ticks goal, Stop& stop, BlockResult& result,
+  void close_gap(Engine<Words>& engine, const Block& block, const Goal& goal, Stop& stop, BlockResult& result,
                  Statistics& statistics);
   template <std::size_t Words>
-  bool settle_by_phases(Engine<Words>& engine, const Block& block, Ticks goal, Stop& stop, BlockResult& result,
+  bool settle_by_phases(Engine<Words>& engine, const Block& block, const Goal& goal, Stop& stop, BlockResult& result,
                         Statistics& statistics);
   template <std::size_t Words>
-  void find_shorter(Engine<Words>& engine, const Block& block, Stop& stop, BlockResult& result, Statistics& statistics);
+  void find_shorter(Engine<Words>& engine, const Block& block, Ticks enough, Stop& stop, BlockResult& result,
+                    Statistics& statistics);
   template <std::size_t Words>
-  bool search(Engine<Words>& engine, const Block& block, std::size_t from, std::size_t widest, Stop& stop,
+  bool search(Engine<Words>& engine, const Block& block, std::size_t from, std::size_t widest, Ticks enough, Stop& stop,
               BlockResult& result, Statistics& statistics);
   void set_worths(const Block& block, std::span<const double> rates);
   void reverse_worths(const Block& block);

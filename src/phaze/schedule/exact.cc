@@ -110,7 +110,7 @@ PassResult LayeredSearch<Words>::pass(const Block& block, const std::vector<Sear
         return result;
       }
       expand(kept_[at]);
-      if (best.makespan <= enough) return result;
+      if (best.makespan <= enough) return {.complete = false, .stopped = true, .states = result.states};
     }
     drop_dominated();
     stop.spend(comparisons_ / kComparisonsPerUnit);

@@ -90,8 +90,8 @@ struct SearchWorth {
 
 struct PassResult {
   bool complete = true;  // nothing was cut: what is not better than the bound was seen
-  bool stopped = false;  // by the Stop
-  double least_cut = 0;  // least bound among the states cut; of no meaning if complete
+  bool stopped = false;  // by the Stop, or with a schedule as short as was asked for
+  double least_cut = 0;  // least bound among the states cut or not seen; of no meaning if complete
   std::uint64_t states = 0;
 };
 

@@ -59,7 +59,7 @@ TEST(Large, schedules_of_the_large_ones_bound_the_others_and_become_schedules_of
       BlockResult result;
       Statistics statistics;
       Stop stop;
-      BlockSolver().solve(large.block, kNoGoal, stop, result, statistics);
+      BlockSolver().solve(large.block, {}, stop, result, statistics);
       ASSERT_TRUE(result.optimal);
       bound += static_cast<double>(result.schedule.makespan) * decomposition.seconds_per_tick();
       const Ticks before = schedules[b].makespan;

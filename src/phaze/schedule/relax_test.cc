@@ -87,7 +87,7 @@ TEST(Relax, layers_are_solved_to_the_optimum_of_brute_force) {
       BlockResult result;
       Statistics statistics;
       Stop stop;
-      BlockSolver().solve(relaxed.block, kNoGoal, stop, result, statistics);
+      BlockSolver().solve(relaxed.block, {}, stop, result, statistics);
       for (BlockPlacement& placement : result.schedule.ops) placement.mode = relaxed.modes[placement.mode];
       ++(keeps_within(block, *resource, result.schedule) ? settled : not_settled);
     }

@@ -12,9 +12,9 @@ namespace phaze::schedule {
 // Of the blocks together. Rounded up to a billionth of the serial schedule, so that goals which differ in their last
 // digits ask the same question of the memo.
 Ticks Solver::goal_in_ticks(double goal) const {
-  constexpr double kGrain = 0x1p20;
+  constexpr auto kGrain = static_cast<double>(Goal::kGrain);
   const double grains = (goal - decomposition_.seconds_alone()) / decomposition_.seconds_per_tick() / kGrain;
-  if (grains > static_cast<double>(kSerialTicks) / kGrain) return kNoGoal;
+  if (grains > static_cast<double>(kSerialTicks) / kGrain) return Goal{}.ticks;
   return static_cast<Ticks>(std::ceil(std::max(0.0, grains)) * kGrain);
 }
 
@@ -27,19 +27,19 @@ const Solution& Solver::solve(const Instance& instance, double goal, Stop& stop)
   const auto blocks = decomposition_.blocks();
   schedules_.resize(std::max(schedules_.size(), blocks.size()));
   solution_.statistics = {};
-  const Ticks wanted = goal_in_ticks(goal);
+  const Goal wanted{goal_in_ticks(goal)};
   order_.resize(blocks.size());
   std::iota(order_.begin(), order_.end(), 0);
   least_.assign(blocks.size(), 0);
-  if (wanted != kNoGoal) {
+  if (!wanted.none()) {
     // The small blocks are solved first, and what they take is known when it comes to the large one.
     std::ranges::stable_sort(order_, {}, [&](std::uint32_t b) { return blocks[b].size; });
     for (std::size_t b = 0; b < blocks.size(); ++b) least_[b] = bounds_.compute(blocks[b]);
   }
   bool optimal = true;
   for (const std::uint32_t b : order_) {
-    Ticks of_block = kNoGoal;
-    if (wanted != kNoGoal) of_block = wanted - (std::reduce(least_.begin(), least_.end()) - least_[b]);
+    Goal of_block;
+    if (!wanted.none()) of_block.ticks = wanted.ticks - (std::reduce(least_.begin(), least_.end()) - least_[b]);
     block_solver_.solve(blocks[b], of_block, stop, result_, solution_.statistics);
     std::swap(schedules_[b], result_.schedule);
     least_[b] = result_.lower_bound;

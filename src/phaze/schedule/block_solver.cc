@@ -56,6 +56,17 @@ std::uint64_t part_for(const BlockResult& result) {
   return gap > kHardlyAnything ? kPartForLittle : kPartForHardlyAnything;
 }
 
+// Passes of more states than it takes to find schedules are there for the proof. Where a goal is to be reached, one
+// that does not see everything is of no use, and what fits no layer of this size takes minutes if it comes to an end at
+// all.
+PassLimits limits_of_pass(std::size_t width, const Goal& goal, const BlockResult& result) {
+  constexpr std::size_t kWidestToRefute = std::size_t{1} << 18U;
+  const bool refutes = !goal.none() && width > kWidestToFind;
+  return {.width = refutes ? std::min(width, kWidestToRefute) : width,
+          .enough = std::max(goal.short_enough(), result.lower_bound),
+          .ends_where_too_narrow = refutes};
+}
+
 double limit_of(const BlockResult& result) {
   return static_cast<double>(result.schedule.makespan) * (1 - kTimeTolerance);
 }
@@ -176,8 +187,8 @@ BlockSolver::State BlockSolver::settle_by_large(const Block& block, const Goal& 
 // Solves the block without the resource that is least in demand, with a budget of its own. True if the schedule found
 // keeps within the capacity of that resource, so that there is nothing to add, or its bound reaches the goal.
 //
-// With a goal, any schedule shorter than that ends it: a bound that reaches the goal is then not to be had in this way,
-// and how far it falls short of it is of no use.
+// With a goal, any schedule shorter than that ends it if it does not keep within the capacity: a bound that reaches the
+// goal is then not to be had in this way, and how far it falls short of it is of no use.
 bool BlockSolver::settle_by_relaxation(const Block& block, const Goal& goal, Stop& stop, BlockResult& result,
                                        Statistics& statistics) {
   if (!is_worth_relaxing(block, stop)) return false;
@@ -185,16 +196,21 @@ bool BlockSolver::settle_by_relaxation(const Block& block, const Goal& goal, Sto
   if (!resource) return false;
   leave_out(block, *resource, relaxed_);
   BlockResult relaxed;
-  Stop own = stop;
-  const Goal of_relaxed{.ticks = goal.ticks, .any_shorter_will_do = goal.ticks < result.schedule.makespan};
-  solve(relaxed_.block, Relaxing::kNo, of_relaxed, own, relaxed, statistics);
+  const auto fits_with = [&](const Goal& of_relaxed) {
+    Stop own = stop;
+    solve(relaxed_.block, Relaxing::kNo, of_relaxed, own, relaxed, statistics);
+    for (BlockPlacement& placement : relaxed.schedule.ops) placement.mode = relaxed_.modes[placement.mode];
+    return keeps_within(block, *resource, relaxed.schedule);
+  };
+  const Goal any{.ticks = goal.ticks, .any_shorter_will_do = goal.ticks < result.schedule.makespan};
+  bool fits = fits_with(any);
+  const bool ended_early = !relaxed.optimal && relaxed.schedule.makespan <= any.short_enough();
+  if (ended_early && !fits) return false;
+  if (ended_early) fits = fits_with({.ticks = goal.ticks});
   result.lower_bound = std::max(result.lower_bound, std::min(relaxed.lower_bound, result.schedule.makespan));
-  for (BlockPlacement& placement : relaxed.schedule.ops) placement.mode = relaxed_.modes[placement.mode];
-  const bool fits = keeps_within(block, *resource, relaxed.schedule);
   if (fits && relaxed.schedule.makespan < result.schedule.makespan) result.schedule = relaxed.schedule;
   result.optimal = closed(result) || (fits && relaxed.optimal);
-  const bool ended_early = !relaxed.optimal && relaxed.schedule.makespan <= of_relaxed.short_enough();
-  return (fits && !ended_early) || result.optimal || goal.is_met_by(result);
+  return fits || result.optimal || goal.is_met_by(result);
 }
 
 void BlockSolver::close_gap(const Block& block, const Goal& goal, Stop& stop, BlockResult& result,
@@ -245,12 +261,12 @@ void BlockSolver::close_gap(Engine<Words>& engine, const Block& block, const Goa
       const std::uint64_t tries = std::min<std::uint64_t>(stop.work_left(), kMostTriesPerOperator * block.size);
       local_search_.improve(block, result.lower_bound, tries, stop, result.schedule);
     }
-    return find_shorter(engine, block, goal.short_enough(), stop, result, statistics);
+    return find_shorter(engine, block, {}, stop, result, statistics);
   }
   // As if a schedule as long as the goal were known: what is no shorter than that is passed over.
   known_ = result.schedule;
   result.schedule.makespan = goal.ticks;
-  find_shorter(engine, block, goal.short_enough(), stop, result, statistics);
+  find_shorter(engine, block, goal, stop, result, statistics);
   if (result.schedule.makespan < goal.ticks) return;
   result.schedule = known_;
   if (result.optimal) result.lower_bound = whole_ticks(static_cast<double>(goal.ticks) * (1 - kTimeTolerance));
@@ -285,11 +301,11 @@ bool BlockSolver::settle_by_phases(Engine<Words>& engine, const Block& block, co
   return result.optimal || goal.is_met_by(result);
 }
 
-// Begins with the schedule at hand and ends with none that is shorter, or a bound on how much shorter one could be, or
-// with a schedule as short as `enough`.
+// Begins with the schedule at hand, or with a goal as if there were one, and ends with none that is shorter, a bound on
+// how much shorter one could be, or a schedule that meets the goal.
 template <std::size_t Words>
-void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, Ticks enough, Stop& stop, BlockResult& result,
-                               Statistics& statistics) {
+void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, const Goal& goal, Stop& stop,
+                               BlockResult& result, Statistics& statistics) {
   const bool small = block.size < kSmall;
   if (closed(result)) {
     result.optimal = true;
@@ -299,13 +315,13 @@ void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, Ticks 
   const bool searched = small || (has_many_modes(block) && block.size < kLarge);
   if (searched) {
     set_worths(block, {});
-    if (!search(engine, block, kFirstWidth, small ? kWidest : kNarrow, enough, stop, result, statistics)) return;
+    if (!search(engine, block, kFirstWidth, small ? kWidest : kNarrow, goal, stop, result, statistics)) return;
   }
   if (block.size >= kLarge) {
     // The antichain bound may take long here, and is of more use beside a good schedule.
     set_worths(block, {});
     const PassResult pass =
-        engine.search.pass(block, worths_, kFirstWidth, std::max(enough, result.lower_bound), result.schedule, stop);
+        engine.search.pass(block, worths_, limits_of_pass(kFirstWidth, goal, result), result.schedule, stop);
     ++statistics.passes;
     statistics.states += pass.states;
     if (pass.complete || closed(result)) {
@@ -356,7 +372,7 @@ void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, Ticks 
   set_worths(*current, rates);
   const std::size_t from = searched ? kNarrow * kWiden : kFirstWidth;
   const Ticks known = result.schedule.makespan;
-  search(engine, *current, from, kWidest, enough, stop, result, statistics);
+  search(engine, *current, from, kWidest, goal, stop, result, statistics);
   if (current != &block && result.schedule.makespan < known) name_modes_of(block, *current, result.schedule);
 }
 
@@ -364,8 +380,8 @@ void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, Ticks 
 // and the better one goes on, here and later. True if it is worth going on after the widest pass: the block is still
 // open and there is work left.
 template <std::size_t Words>
-bool BlockSolver::search(Engine<Words>& engine, const Block& block, std::size_t from, std::size_t widest, Ticks enough,
-                         Stop& stop, BlockResult& result, Statistics& statistics) {
+bool BlockSolver::search(Engine<Words>& engine, const Block& block, std::size_t from, std::size_t widest,
+                         const Goal& goal, Stop& stop, BlockResult& result, Statistics& statistics) {
   bool backwards = false;
   const auto run = [&](std::size_t width) {
     const Block& directed = backwards ? reversed_ : block;
@@ -373,8 +389,8 @@ bool BlockSolver::search(Engine<Words>& engine, const Block& block, std::size_t 
     if (backwards) found_ = result.schedule;
     BlockSchedule& schedule = backwards ? found_ : result.schedule;
     const Ticks known = schedule.makespan;
-    const PassResult pass = engine.search.pass(directed, backwards ? reversed_worths_ : worths_, width,
-                                               std::max(enough, result.lower_bound), schedule, stop);
+    const PassResult pass = engine.search.pass(directed, backwards ? reversed_worths_ : worths_,
+                                               limits_of_pass(width, goal, result), schedule, stop);
     if (backwards && schedule.makespan < known) {
       mirror(block, schedule);
       std::swap(result.schedule, schedule);

@@ -89,11 +89,11 @@ class BlockSolver {
   bool settle_by_phases(Engine<Words>& engine, const Block& block, const Goal& goal, Stop& stop, BlockResult& result,
                         Statistics& statistics);
   template <std::size_t Words>
-  void find_shorter(Engine<Words>& engine, const Block& block, Ticks enough, Stop& stop, BlockResult& result,
+  void find_shorter(Engine<Words>& engine, const Block& block, const Goal& goal, Stop& stop, BlockResult& result,
                     Statistics& statistics);
   template <std::size_t Words>
-  bool search(Engine<Words>& engine, const Block& block, std::size_t from, std::size_t widest, Ticks enough, Stop& stop,
-              BlockResult& result, Statistics& statistics);
+  bool search(Engine<Words>& engine, const Block& block, std::size_t from, std::size_t widest, const Goal& goal,
+              Stop& stop, BlockResult& result, Statistics& statistics);
   void set_worths(const Block& block, std::span<const double> rates);
   void reverse_worths(const Block& block);
 

@@ -48,8 +48,9 @@ bool same_modes(const Block& block, std::size_t a, std::size_t b) {
 }  // namespace
 
 template <std::size_t Words>
-PassResult LayeredSearch<Words>::pass(const Block& block, const std::vector<SearchWorth>& worths, std::size_t width,
-                                      Ticks enough, BlockSchedule& best, Stop& stop) {
+PassResult LayeredSearch<Words>::pass(const Block& block, const std::vector<SearchWorth>& worths,
+                                      const PassLimits& limits, BlockSchedule& best, Stop& stop) {
+  const std::size_t width = limits.width;
   block_ = &block;
   worths_ = &worths;
   best_ = &best;
@@ -80,7 +81,19 @@ PassResult LayeredSearch<Words>::pass(const Block& block, const std::vector<Sear
       return x != y ? x < y : a < b;
     };
     const std::size_t most = std::min(width, affordable(stop, n - placed_count_));
+    // Of what is not looked at any more, the least bound remains.
+    const auto end_at = [&](std::size_t at) {
+      result.complete = false;
+      result.stopped = true;
+      for (std::size_t i = at; i < kept_.size(); ++i)
+        result.least_cut = std::min(result.least_cut, now_.states[kept_[i]].bound);
+      for (const State& state : next_.states)
+        if (!state.dead) result.least_cut = std::min(result.least_cut, state.bound);
+      return result;
+    };
+    next_.clear();
     if (kept_.size() > most) {
+      if (limits.ends_where_too_narrow && most == width) return end_at(0);
       if (finding_) {
         std::sort(kept_.begin(), kept_.end(), earlier);
         put_few_of_each_front_first(most);
@@ -93,24 +106,16 @@ PassResult LayeredSearch<Words>::pass(const Block& block, const std::vector<Sear
       result.complete = false;
     }
     std::sort(kept_.begin(), kept_.end(), earlier);
-    next_.clear();
     least_ranks_.clear();
     used_fronts_ = 0;
     rehash(kFirstSlots);
     for (std::size_t at = 0; at < kept_.size(); ++at) {
       if (now_.states[kept_[at]].bound >= limit_) continue;
       ++result.states;
-      if (!stop.spend()) {
-        result.complete = false;
-        result.stopped = true;
-        for (std::size_t i = at; i < kept_.size(); ++i)
-          result.least_cut = std::min(result.least_cut, now_.states[kept_[i]].bound);
-        for (const State& state : next_.states)
-          if (!state.dead) result.least_cut = std::min(result.least_cut, state.bound);
-        return result;
-      }
+      if (!stop.spend()) return end_at(at);
       expand(kept_[at]);
-      if (best.makespan <= enough) return {.complete = false, .stopped = true, .states = result.states};
+      if (best.makespan <= limits.enough) return {.complete = false, .stopped = true, .states = result.states};
+      if (limits.ends_where_too_narrow && least_ranks_.size() == most_children_) return end_at(at + 1);
     }
     drop_dominated();
     stop.spend(comparisons_ / kComparisonsPerUnit);

@@ -88,9 +88,15 @@ struct SearchWorth {
   std::vector<double> shareable;  // per operator, over modes that are not exclusive; what it earns once barred
 };
 
+struct PassLimits {
+  std::size_t width = 0;               // states of a layer
+  Ticks enough = 0;                    // a schedule as short as this ends the pass
+  bool ends_where_too_narrow = false;  // for the whole or nothing
+};
+
 struct PassResult {
   bool complete = true;  // nothing was cut: what is not better than the bound was seen
-  bool stopped = false;  // by the Stop, or with a schedule as short as was asked for
+  bool stopped = false;  // before its end
   double least_cut = 0;  // least bound among the states cut or not seen; of no meaning if complete
   std::uint64_t states = 0;
 };
@@ -103,8 +109,8 @@ inline constexpr std::size_t kWidestToFind = 4096;
 template <std::size_t Words>
 class LayeredSearch {
  public:
-  // One pass. Improves `best` when it finds a shorter schedule. `enough`: a schedule as short as this ends the pass.
-  PassResult pass(const Block& block, const std::vector<SearchWorth>& worths, std::size_t width, Ticks enough,
+  // One pass. Improves `best` when it finds a shorter schedule.
+  PassResult pass(const Block& block, const std::vector<SearchWorth>& worths, const PassLimits& limits,
                   BlockSchedule& best, Stop& stop);
 
  private:

@@ -23,10 +23,11 @@ constexpr std::size_t kFirstRound = 8;
 std::size_t round_size(std::size_t left) { return std::clamp<std::size_t>(left / 256, 32, 1 << 16); }
 // What is evaluated again takes longer, and the less the better the incumbent is.
 std::size_t round_size_again(std::size_t left) { return std::clamp<std::size_t>(left / 16, 16, 1 << 16); }
-// A little effort narrows the gap in any case. With this much or more, where so many chips were evaluated again and
-// none of them was settled, it is not spent on the others.
+// A little effort narrows the gap in any case. With this much or more, where so many chips were evaluated again and few
+// of them were settled, less than one in so many, it is not spent on the others.
 constexpr std::uint32_t kDear = 2;
-constexpr std::size_t kInVain = 8;
+constexpr std::size_t kProbes = 8;
+constexpr std::size_t kFew = 4;
 
 }  // namespace
 
@@ -287,19 +288,22 @@ Status Run::raise(const std::vector<std::size_t>& round, std::uint32_t effort) {
 }
 
 // A search that is taken up again comes to the same conclusion: it follows from what the chips have come to.
+Run::Tried Run::tried_with(std::uint32_t effort) const {
+  Tried tried;
+  for (std::size_t chip = 0; chip < count_; ++chip) {
+    if (outcome_.chips[chip].score <= 0) continue;
+    const auto so_far = [&](std::size_t model) { return at(chip, model).effort >= effort; };
+    if (std::ranges::none_of(score_.models(), so_far)) continue;
+    ++tried.chips;
+    if (!is_better_by_bound(chip)) ++tried.settled;
+  }
+  return tried;
+}
+
 bool Run::is_in_vain(std::uint32_t effort) const {
   if (effort < kDear || state_.options.exhaustive) return false;
-  std::size_t tried_in_vain = 0;
-  for (std::size_t chip = 0; chip < count_; ++chip) {
-    const ChipRecord& record = outcome_.chips[chip];
-    if (record.score <= 0) continue;
-    const bool tried =
-        std::ranges::any_of(score_.models(), [&](std::size_t model) { return at(chip, model).effort >= effort; });
-    if (!tried) continue;
-    if (!is_better_by_bound(chip)) return false;
-    ++tried_in_vain;
-  }
-  return tried_in_vain >= kInVain;
+  const Tried tried = tried_with(effort);
+  return tried.chips >= kProbes && tried.settled * kFew < tried.chips;
 }
 
 // What waits for this effort waits for the next.
@@ -345,6 +349,7 @@ Status Run::rounds() {
     if (selection_.chosen().empty()) take_known(round);
     const std::size_t unknown = round.empty() ? kFirstRound : 0;
     std::size_t size = effort > 0 ? round_size_again(queue_.size()) : round_size(queue_.size());
+    if (effort >= kDear && tried_with(effort).chips < kProbes) size = kProbes;
     if (selection_.chosen().empty()) size = unknown;
     while (!queue_.empty() && queue_.front().effort == effort && round.size() < size) {
       std::ranges::pop_heap(queue_, later);

@@ -97,6 +97,11 @@ class Run {
   bool is_better_by_bound(std::size_t chip) const;
   void settle(std::size_t chip, Fate fate);
   void take_known(std::vector<std::size_t>& round);
+  struct Tried {
+    std::size_t chips = 0;
+    std::size_t settled = 0;
+  };
+  Tried tried_with(std::uint32_t effort) const;
   bool is_in_vain(std::uint32_t effort) const;
   void pass_over(std::uint32_t effort);
   void keep_equals_apart(std::vector<std::size_t>& round) const;

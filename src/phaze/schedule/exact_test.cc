@@ -1,0 +1,98 @@
+#include "phaze/schedule/exact.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "phaze/base/testing/thin_tests.h"
+#include "phaze/schedule/block_solver.h"
+#include "phaze/schedule/decompose.h"
+#include "phaze/schedule/testing/random_instance.h"
+
+namespace phaze::schedule {
+namespace {
+
+constexpr std::uint64_t kInstances = kThinTests ? 20 : 100;
+
+// Calls visit(block, its least makespan) for blocks of random layers.
+template <typename Visit>
+void for_each_block(std::size_t ops, Visit&& visit) {
+  for (std::uint64_t seed = 0; seed < kInstances; ++seed) {
+    Decomposition decomposition;
+    decomposition.split(testing::layer_like(ops, seed));
+    for (const Block& block : decomposition.blocks()) {
+      BlockResult result;
+      Statistics statistics;
+      Stop stop;
+      BlockSolver().solve(block, {}, stop, result, statistics);
+      ASSERT_TRUE(result.optimal) << "seed " << seed;
+      visit(block, result.schedule.makespan);
+    }
+  }
+}
+
+PassResult pass(const Block& block, const PassLimits& limits, BlockSchedule& best) {
+  const SearchWorth none{.rates = std::vector<double>(block.modes.size()),
+                         .least = std::vector<double>(block.size),
+                         .shareable = std::vector<double>(block.size)};
+  best = {.ops = std::vector<BlockPlacement>(block.size),
+          .makespan = 2 * std::reduce(block.fastest.begin(), block.fastest.end())};
+  Stop stop;
+  return LayeredSearch<1>().pass(block, {none}, limits, best, stop);
+}
+
+TEST(Pass, one_that_ends_where_it_is_too_narrow_leaves_a_bound) {
+  int wide_enough = 0, too_narrow = 0;
+  for_each_block(9, [&](const Block& block, Ticks optimum) {
+    for (const std::size_t width : {1U, 8U, 64U, 4096U}) {
+      BlockSchedule best;
+      const PassResult result = pass(block, {.width = width, .ends_where_too_narrow = true}, best);
+      EXPECT_EQ(result.stopped, !result.complete);
+      if (result.complete) {
+        EXPECT_NEAR(static_cast<double>(best.makespan), static_cast<double>(optimum),
+                    kTimeTolerance * static_cast<double>(optimum));
+        ++wide_enough;
+      } else {
+        EXPECT_LE(result.least_cut, static_cast<double>(optimum));
+        ++too_narrow;
+      }
+    }
+  });
+  EXPECT_GT(wide_enough, 10);
+  EXPECT_GT(too_narrow, 10);
+}
+
+TEST(Pass, a_schedule_that_is_short_enough_ends_it) {
+  std::uint64_t states = 0, states_until_short_enough = 0;
+  for_each_block(9, [&](const Block& block, Ticks optimum) {
+    BlockSchedule best;
+    states += pass(block, {.width = 4096}, best).states;
+    const Ticks enough = optimum + optimum / 10;
+    const PassResult result = pass(block, {.width = 4096, .enough = enough}, best);
+    EXPECT_LE(best.makespan, enough);
+    EXPECT_FALSE(result.complete && best.makespan > optimum);
+    states_until_short_enough += result.states;
+  });
+  EXPECT_LT(states_until_short_enough, states);
+}
+
+TEST(BlockGoal, is_met_by_a_bound_or_by_any_schedule_below_it) {
+  for_each_block(8, [&](const Block& block, Ticks optimum) {
+    for (const double share : {0.8, 0.95, 1.0, 1.05, 1.3}) {
+      const Goal goal{.ticks = static_cast<Ticks>(share * static_cast<double>(optimum)), .any_shorter_will_do = true};
+      BlockResult result;
+      Statistics statistics;
+      Stop stop;
+      BlockSolver().solve(block, goal, stop, result, statistics);
+      EXPECT_LE(static_cast<double>(result.lower_bound), static_cast<double>(optimum) * (1 + 1e-8)) << share;
+      EXPECT_GE(static_cast<double>(result.schedule.makespan), static_cast<double>(optimum) * (1 - 1e-8)) << share;
+      if (share > 1)
+        EXPECT_LT(result.schedule.makespan, goal.ticks) << share;
+      else
+        EXPECT_GE(static_cast<double>(result.lower_bound), static_cast<double>(goal.ticks) * (1 - 1e-8)) << share;
+    }
+  });
+}
+
+}  // namespace
+}  // namespace phaze::schedule

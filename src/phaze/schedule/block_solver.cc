@@ -56,15 +56,12 @@ std::uint64_t part_for(const BlockResult& result) {
   return gap > kHardlyAnything ? kPartForLittle : kPartForHardlyAnything;
 }
 
-// Passes of more states than it takes to find schedules are there for the proof. Where a goal is to be reached, one
-// that does not see everything is of no use, and what fits no layer of this size takes minutes if it comes to an end at
-// all.
+// The pass for the proof is the widest there is. Where a goal is to be reached, one that does not see everything is of
+// no use.
 PassLimits limits_of_pass(std::size_t width, const Goal& goal, const BlockResult& result) {
-  constexpr std::size_t kWidestToRefute = std::size_t{1} << 18U;
-  const bool refutes = !goal.none() && width > kWidestToFind;
-  return {.width = refutes ? std::min(width, kWidestToRefute) : width,
+  return {.width = width,
           .enough = std::max(goal.short_enough(), result.lower_bound),
-          .ends_where_too_narrow = refutes};
+          .ends_where_too_narrow = !goal.none() && width == kWidest};
 }
 
 double limit_of(const BlockResult& result) {

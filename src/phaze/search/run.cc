@@ -23,11 +23,10 @@ constexpr std::size_t kFirstRound = 8;
 std::size_t round_size(std::size_t left) { return std::clamp<std::size_t>(left / 256, 32, 1 << 16); }
 // What is evaluated again takes longer, and the less the better the incumbent is.
 std::size_t round_size_again(std::size_t left) { return std::clamp<std::size_t>(left / 16, 16, 1 << 16); }
-// A little effort narrows the gap in any case. With this much or more, where so many chips were evaluated again and few
-// of them were settled, less than one in so many, it is not spent on the others.
+// A little effort narrows the gap in any case. With this much or more, where so many chips were evaluated again and
+// none of them was settled, it is not spent on the others.
 constexpr std::uint32_t kDear = 2;
 constexpr std::size_t kProbes = 8;
-constexpr std::size_t kFew = 4;
 
 }  // namespace
 
@@ -303,7 +302,7 @@ Run::Tried Run::tried_with(std::uint32_t effort) const {
 bool Run::is_in_vain(std::uint32_t effort) const {
   if (effort < kDear || state_.options.exhaustive) return false;
   const Tried tried = tried_with(effort);
-  return tried.chips >= kProbes && tried.settled * kFew < tried.chips;
+  return tried.chips >= kProbes && tried.settled == 0;
 }
 
 // What waits for this effort waits for the next.

@@ -286,7 +286,6 @@ Status Run::raise(const std::vector<std::size_t>& round, std::uint32_t effort) {
   return Done{};
 }
 
-// A search that is taken up again comes to the same conclusion: it follows from what the chips have come to.
 Run::Tried Run::tried_with(std::uint32_t effort) const {
   Tried tried;
   for (std::size_t chip = 0; chip < count_; ++chip) {
@@ -299,6 +298,7 @@ Run::Tried Run::tried_with(std::uint32_t effort) const {
   return tried;
 }
 
+// A search that is taken up again comes to the same conclusion: it follows from what the chips have come to.
 bool Run::is_in_vain(std::uint32_t effort) const {
   if (effort < kDear || state_.options.exhaustive) return false;
   const Tried tried = tried_with(effort);

@@ -108,9 +108,10 @@ void SearchRequest::add_to(CLI::App& command) {
   add_choice<Engine>(command, "--solver", plan.solver, {{"exact", Engine::kExact}, {"ilp", Engine::kIlp}},
                      "Of layer schedules: branch and bound, or an integer program as in 2024 (default: exact)");
   command
-      .add_option("--effort", problem.most_effort,
-                  "Where unproven layer schedules keep the answer from being proven, their scheduler gets up to 64^N "
-                  "times as long (default: 1)")
+      .add_option(
+          "--effort", problem.most_effort,
+          "Where unproven layer schedules keep the answer from being proven, their scheduler gets longer: 64 times "
+          "with 1, 16 times more with each step (default: 2)")
       ->check(CLI::Range(0, 6))
       ->type_name("N");
   count("--threads", search.threads, "Threads (default: all cores)");

@@ -27,9 +27,6 @@ constexpr std::uint64_t kMostTriesPerOperator = 1000;
 constexpr std::size_t kWiden = 4;
 // A layer of so many states takes a few hundred megabytes.
 constexpr std::size_t kWidest = std::size_t{1} << 20U;
-// After the widest pass that is there to find schedules comes the one for the proof: a pass between them sees nearly
-// all that the last one sees, and proves nothing.
-constexpr std::size_t kWidenForProof = kWidest / kWidestToFind;
 
 // Layers need some hundred sets, rarely a few thousand; wide blocks have no end of them, and the larger the block, the
 // longer one takes and the less likely it is to end. A tenth of a second or two is the most.
@@ -56,12 +53,21 @@ std::uint64_t part_for(const BlockResult& result) {
   return gap > kHardlyAnything ? kPartForLittle : kPartForHardlyAnything;
 }
 
-// The pass for the proof is the widest there is. Where a goal is to be reached, one that does not see everything is of
-// no use.
+// After the widest pass that is there to find schedules comes the one for the proof, which is the widest there is: a
+// pass between them sees nearly all that the last one sees, and proves nothing. Where a goal is to be reached, it
+// mostly can be, and schedules are not looked for as long.
+std::size_t wider(std::size_t width, const Goal& goal) {
+  const std::size_t widest_to_find = goal.none() ? kWidestToFind : kWidestToFind / kWiden;
+  return width < widest_to_find ? width * kWiden : std::max(kWidest, width * kWiden);
+}
+
+// Where a goal is to be reached, a pass for the proof that does not see everything is of no use. Once it has a schedule
+// it has seen nearly everything, and goes on to the shortest.
 PassLimits limits_of_pass(std::size_t width, const Goal& goal, const BlockResult& result) {
+  const bool for_proof = width == kWidest;
   return {.width = width,
-          .enough = std::max(goal.short_enough(), result.lower_bound),
-          .ends_where_too_narrow = !goal.none() && width == kWidest};
+          .enough = for_proof ? result.lower_bound : std::max(goal.short_enough(), result.lower_bound),
+          .ends_where_too_narrow = for_proof && !goal.none()};
 }
 
 double limit_of(const BlockResult& result) {
@@ -367,7 +373,7 @@ void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, const 
     rates = rates_;
   }
   set_worths(*current, rates);
-  const std::size_t from = searched ? kNarrow * kWiden : kFirstWidth;
+  const std::size_t from = searched ? wider(kNarrow, goal) : kFirstWidth;
   const Ticks known = result.schedule.makespan;
   search(engine, *current, from, kWidest, goal, stop, result, statistics);
   if (current != &block && result.schedule.makespan < known) name_modes_of(block, *current, result.schedule);
@@ -419,13 +425,17 @@ bool BlockSolver::search(Engine<Words>& engine, const Block& block, std::size_t 
     if (result.optimal || pass.stopped) return false;
     better_backwards_ = result.schedule.makespan < forwards && pass.least_cut > forwards_cut;
     backwards = better_backwards_;
-    width *= kWiden;
+    width = wider(width, goal);
   } else if (better_backwards_) {
     turn();
   }
-  for (; width <= widest; width *= width < kWidestToFind ? kWiden : kWidenForProof) {
+  for (; width <= widest; width = wider(width, goal)) {
     const PassResult pass = run(width);
-    if (result.optimal || pass.stopped) return false;
+    if (result.optimal) return false;
+    if (!pass.stopped) continue;
+    // No proof, then. Where it costs little beside that pass, another may find a schedule that shows why.
+    if (width == kWidest && !goal.none() && stop.work_left() > block.size * kWidestToFind) run(kWidestToFind);
+    return false;
   }
   return true;
 }

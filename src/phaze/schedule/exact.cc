@@ -13,6 +13,7 @@ constexpr std::size_t kFirstSlots = 128;
 constexpr std::size_t kMostCompared = 4;
 constexpr std::size_t kMostIndexed = 4096;
 constexpr std::uint32_t kNoStep = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kNotYet = std::numeric_limits<std::uint32_t>::max();
 constexpr double kPathInRank = 0.5;
 // What is left will be done a little less well than bounds say. Without this, states that have put off most of the work
 // look better than those that have done it.
@@ -22,6 +23,8 @@ constexpr std::size_t kFrontsInLayer = 20;
 // A state costs a unit of the budget. In fronts of thousands the comparisons take longer than all else, and so many of
 // them cost one, too.
 constexpr std::uint64_t kComparisonsPerUnit = 64;
+// Sets of operators that are tried at a moment, to see whether any is good enough.
+constexpr std::size_t kMostFillings = 64;
 // A layer is made with room for this many times the states that a pass keeps, since some will be dominated.
 constexpr std::size_t kSpare = 4;
 
@@ -93,7 +96,7 @@ PassResult LayeredSearch<Words>::pass(const Block& block, const std::vector<Sear
     };
     next_.clear();
     if (kept_.size() > most) {
-      if (limits.ends_where_too_narrow && most == width) return end_at(0);
+      if (limits.ends_where_too_narrow) return end_at(0);
       if (finding_) {
         std::sort(kept_.begin(), kept_.end(), earlier);
         put_few_of_each_front_first(most);
@@ -171,14 +174,20 @@ void LayeredSearch<Words>::prepare(const Block& block) {
   std::ranges::stable_sort(scarcest_first_, [&](std::uint32_t a, std::uint32_t b) { return work[a] > work[b]; });
   equals_before_.assign(n, {});
   for (std::size_t b = 0; b < n; ++b)
-    for (std::size_t a = 0; a < b; ++a)
-      if (same_modes(block, a, b) && before_[a].subset_of(before_[b]) && after_[b].subset_of(after_[a]))
-        equals_before_[b].insert(a);
+    for (std::size_t a = 0; a < n; ++a) {
+      const bool goes_first = after_[b].subset_of(after_[a]) && (a < b || after_[a] != after_[b]);
+      if (goes_first && same_modes(block, a, b)) equals_before_[b].insert(a);
+    }
 }
 
 template <std::size_t Words>
-bool LayeredSearch<Words>::goes_after_an_equal(const State& state, std::size_t op, bool exclusive) const {
-  const OpSet<Words> waiting = equals_before_[op] - state.placed;
+bool LayeredSearch<Words>::goes_after_an_equal(const State& state, const Candidate& candidate) const {
+  const std::size_t op = candidate.op;
+  const bool exclusive = block_->modes[candidate.mode].exclusive;
+  OpSet<Words> waiting;
+  (equals_before_[op] - state.placed).for_each([&](std::size_t a) {
+    if (free_from_[a] <= candidate.piece) waiting.insert(a);
+  });
   if (waiting.empty()) return false;
   if (state.barred.contains(op)) return !(waiting & state.barred).empty();
   return !exclusive || !(waiting - state.barred).empty();
@@ -210,11 +219,13 @@ void LayeredSearch<Words>::expand(std::size_t index) {
   candidates_.clear();
   OpSet<Words> may_be_exclusive;
   Ticks room = kNever;  // the earliest end of anything that does not need the chip for itself
+  free_from_.assign(block.size, kNotYet);
   (all_ - state.placed).for_each([&](std::size_t op) {
     if (!before_[op].subset_of(state.placed)) return;
-    std::size_t piece = 0;
-    for (std::size_t q = 0; q < count; ++q)
+    std::uint32_t piece = 0;
+    for (std::uint32_t q = 0; q < count; ++q)
       if (before_[op].contains(running[q].op)) piece = q + 1;
+    free_from_[op] = piece;
     for (std::size_t m = block.mode_offsets[op]; m < block.mode_offsets[op + 1]; ++m) {
       if (block.modes[m].exclusive) {
         if (!state.barred.contains(op) && !after_[op].empty()) {
@@ -245,9 +256,8 @@ void LayeredSearch<Words>::expand(std::size_t index) {
   OpSet<Words> tried_exclusively;
   for (const Candidate& candidate : candidates_) {
     if (candidate.start >= room) continue;
-    const bool exclusive = block.modes[candidate.mode].exclusive;
-    if (goes_after_an_equal(state, candidate.op, exclusive)) continue;
-    if (exclusive) {
+    if (goes_after_an_equal(state, candidate)) continue;
+    if (block.modes[candidate.mode].exclusive) {
       add_child(index, candidate, tried_exclusively, price_of_tried_);
       tried_exclusively.insert(candidate.op);
       for (std::size_t v = 0; v < worths.size(); ++v)
@@ -334,7 +344,7 @@ void LayeredSearch<Words>::add_child(std::size_t index, const Candidate& candida
   }
   child.rank = child.bound + path_in_rank_ * static_cast<double>(path);
   if (finding_) child.rank += kLeftInRank * *std::ranges::max_element(left_);
-  if (child.bound >= limit_ || is_cut(child) || !insert(child)) return drop();
+  if (child.bound >= limit_ || is_cut(child) || !can_be_filled(child) || !insert(child)) return drop();
   least_ranks_.push_back(child.rank);
   std::ranges::push_heap(least_ranks_);
   if (least_ranks_.size() > most_children_) {
@@ -353,6 +363,82 @@ bool LayeredSearch<Words>::is_cut(const State& state) {
   result_->least_cut = std::min(result_->least_cut, state.bound);
   result_->complete = false;
   return true;
+}
+
+// Whether some set of operators that are free at the state's time leaves little enough unused until the first finish.
+template <std::size_t Words>
+bool LayeredSearch<Words>::can_be_filled(const State& state) {
+  if (state.running_count == 0 || finding_) return true;
+  const Block& block = *block_;
+  const std::vector<SearchWorth>& worths = *worths_;
+  const std::size_t resources = block.resources;
+  const std::span running(next_.running.data() + state.running_begin, state.running_count);
+  OpSet<Words> finished = state.placed;
+  fillings_.resize(1);
+  Filling& nothing = fillings_.front();
+  nothing.until = running.front().finish;
+  nothing.free.assign(resources, kCapacityUnits);
+  nothing.fixed = left_;
+  nothing.rates.assign(worths.size(), 0);
+  for (const Running& runs : running) {
+    finished.erase(runs.op);
+    for (std::size_t k = 0; k < resources; ++k) nothing.free[k] -= block.demand(runs.mode)[k];
+    for (std::size_t v = 0; v < worths.size(); ++v) {
+      const double rate = worths[v].rates[runs.mode];
+      nothing.rates[v] += rate;
+      nothing.fixed[v] += rate * static_cast<double>(runs.finish);
+    }
+  }
+  free_ops_.clear();
+  (all_ - state.placed).for_each([&](std::size_t op) {
+    if (before_[op].subset_of(finished)) free_ops_.push_back(static_cast<std::uint32_t>(op));
+  });
+  fillings_tried_ = 0;
+  return can_be_filled(state, 0, 0);
+}
+
+// From what is at `depth` of fillings_, with free operators from `first` on.
+template <std::size_t Words>
+bool LayeredSearch<Words>::can_be_filled(const State& state, std::size_t depth, std::size_t first) {
+  if (++fillings_tried_ > kMostFillings) return true;
+  const Block& block = *block_;
+  const std::vector<SearchWorth>& worths = *worths_;
+  const auto lasts = [&] {
+    const Filling& filling = fillings_[depth];
+    const auto until = static_cast<double>(filling.until);
+    for (std::size_t v = 0; v < worths.size(); ++v)
+      if ((until + filling.fixed[v] - filling.rates[v] * until) * (1 - 1e-12) >= limit_) return false;
+    return true;
+  };
+  if (lasts()) return true;
+  if (fillings_.size() == depth + 1) fillings_.emplace_back();
+  for (std::size_t i = first; i < free_ops_.size(); ++i) {
+    const std::size_t op = free_ops_[i];
+    for (std::size_t m = block.mode_offsets[op]; m < block.mode_offsets[op + 1]; ++m) {
+      const Ticks finish = state.time + block.modes[m].duration;
+      if (block.modes[m].exclusive || static_cast<double>(finish + block.tails[op]) >= limit_) continue;
+      const Filling& filling = fillings_[depth];
+      Filling& with = fillings_[depth + 1];
+      with.free = filling.free;
+      bool fits = true;
+      for (std::size_t k = 0; k < block.resources && fits; ++k) {
+        with.free[k] -= block.demand(m)[k];
+        fits = with.free[k] >= 0;
+      }
+      if (!fits) continue;
+      with.until = std::min(filling.until, finish);
+      with.fixed = filling.fixed;
+      with.rates = filling.rates;
+      for (std::size_t v = 0; v < worths.size(); ++v) {
+        const SearchWorth& worth = worths[v];
+        with.fixed[v] += worth.rates[m] * static_cast<double>(finish) -
+                         (state.barred.contains(op) ? worth.shareable[op] : worth.least[op]);
+        with.rates[v] += worth.rates[m];
+      }
+      if (can_be_filled(state, depth + 1, i + 1)) return true;
+    }
+  }
+  return false;
 }
 
 // To the first moment at which something could start: its predecessors have finished and the least that it may demand

@@ -26,11 +26,13 @@
 //    An operator that nothing waits for need not run exclusively before the end: moved there, all behind it comes
 //    forward by its duration. So it is neither started in this way nor barred. Instead, a state is completed as it is
 //    with all that is unplaced one after another, which is a schedule worth knowing in any case.
-//  - Order of equals. Let a and b have the same modes, all that precedes a precede b, and all that b precedes follow a
-//    (two products of one shape whose results nobody in the block waits for, say). If a completion starts b before a,
-//    exchanging the two keeps every constraint, the makespan and the sum of finishes. So b is not started while a is
-//    unplaced, as long as the exchange puts no barred operator into an exclusive mode: with both barred or neither,
-//    always; with only a barred, if b starts in a mode that is not exclusive, because then neither does a.
+//  - Order of equals. Let a and b have the same modes and all that b precedes follow a (two products of one shape whose
+//    results nobody in the block waits for, say), and let all that precedes a have finished by the start of b. If a
+//    completion starts a later, exchanging the two keeps every constraint, the makespan and the sum of finishes. So b
+//    is not started while a is unplaced, as long as the exchange puts no barred operator into an exclusive mode: with
+//    both barred or neither, always; with only a barred, if b starts in a mode that is not exclusive, because then
+//    neither does a. What is passed over in an exclusive mode for this reason is not barred by those that come after
+//    it.
 //
 // After a step, time is put forward to the first moment at which something unplaced could start: what is not possible
 // before it is no matter of choice. States then differ only in what the future can tell apart, and their bounds see
@@ -51,6 +53,13 @@
 //
 // Bounds. Worths (bounds.h) count the ticks that the unplaced operators and the rests of the running ones must still
 // earn; heads and tails count paths. States that cannot beat the best schedule by kTimeTolerance are dropped.
+//
+// Moments. Between the time of a state and the first finish f of all that runs then, nothing becomes free to start. So
+// a set X of operators that are free at that time starts there, possibly none, and what X and those running leave
+// unused until f (or the first finish of X) is lost for good. If the bound with that loss cannot beat the best
+// schedule, for any X that fits, the state is dropped. Of the many mixtures of modes that begin to fill a moment most
+// end so: what is left free is then too little for any mode of what is there. Passes for the proof look at some tens of
+// sets, the fastest modes first, and keep a state once one of them will do.
 //
 // Beams. A pass keeps at most `width` states a layer, those of the least rank. If nothing was cut, the pass was the
 // whole search and the best schedule is optimal. Otherwise the least bound among the states cut is still a bound on
@@ -162,14 +171,24 @@ class LayeredSearch {
     Ticks start;
   };
 
+  // What runs from a state's time until the first of it finishes.
+  struct Filling {
+    Ticks until = 0;
+    std::vector<Units> free;    // per resource
+    std::vector<double> rates;  // per worth: what is earned a tick
+    std::vector<double> fixed;  // per worth: the bound at `until`, less what depends on that
+  };
+
   void prepare(const Block& block);
   void put_few_of_each_front_first(std::size_t most);
-  bool goes_after_an_equal(const State& state, std::size_t op, bool exclusive) const;
+  bool goes_after_an_equal(const State& state, const Candidate& candidate) const;
   void expand(std::size_t index);
   void add_child(std::size_t index, const Candidate& candidate, const OpSet<Words>& newly_barred,
                  const std::vector<double>& price_of_barring);
   void put_time_forward(State& state);
   bool is_cut(const State& state);
+  bool can_be_filled(const State& state);
+  bool can_be_filled(const State& state, std::size_t depth, std::size_t first);
   bool awaited(const State& state, std::size_t op) const { return !after_[op].subset_of(state.placed); }
   bool dominates(const State& a, const State& b) const;
   Key key_of(const State& state) const;
@@ -187,7 +206,7 @@ class LayeredSearch {
   PassResult* result_ = nullptr;
   double limit_ = 0;  // states with a bound of this or more are of no use
   std::vector<OpSet<Words>> before_, after_;
-  std::vector<OpSet<Words>> equals_before_;    // those that go first by the order of equals
+  std::vector<OpSet<Words>> equals_before_;    // those that go first by the order of equals, once they are free
   std::vector<Units> lightest_;                // per operator and resource: the least that a shareable mode demands
   std::vector<std::uint32_t> longest_first_;   // operators by what remains from their start on
   std::vector<std::uint32_t> scarcest_first_;  // resources that are demanded at all, the one with the most work first
@@ -203,7 +222,11 @@ class LayeredSearch {
   std::vector<std::uint32_t> kept_;
   std::vector<std::size_t> of_front_;  // states seen
   std::vector<Candidate> candidates_;
+  std::vector<std::uint32_t> free_from_;  // per operator: the piece from which on nothing before it is running
   KeyIndex index_;
+  std::vector<Filling> fillings_;  // those on the way to the one at hand
+  std::vector<std::uint32_t> free_ops_;
+  std::size_t fillings_tried_ = 0;
   std::vector<Units> held_, free_;
   std::vector<double> rest_;         // per piece and worth: what the operators running then still earn
   std::vector<double> least_ranks_;  // of the next layer, at most most_children_, as a heap

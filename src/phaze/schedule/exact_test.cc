@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "phaze/base/testing/thin_tests.h"
@@ -14,21 +16,45 @@ namespace {
 
 constexpr std::uint64_t kInstances = kThinTests ? 20 : 100;
 
-// Calls visit(block, its least makespan) for blocks of random layers.
+// Calls visit(block, its least makespan) for the blocks of an instance.
+template <typename Visit>
+void for_each_block_of(const Instance& instance, Visit&& visit) {
+  Decomposition decomposition;
+  decomposition.split(instance);
+  for (const Block& block : decomposition.blocks()) {
+    BlockResult result;
+    Statistics statistics;
+    Stop stop;
+    BlockSolver().solve(block, {}, stop, result, statistics);
+    ASSERT_TRUE(result.optimal);
+    visit(block, result.schedule.makespan);
+  }
+}
+
+// And for those of random layers.
 template <typename Visit>
 void for_each_block(std::size_t ops, Visit&& visit) {
-  for (std::uint64_t seed = 0; seed < kInstances; ++seed) {
-    Decomposition decomposition;
-    decomposition.split(testing::layer_like(ops, seed));
-    for (const Block& block : decomposition.blocks()) {
-      BlockResult result;
-      Statistics statistics;
-      Stop stop;
-      BlockSolver().solve(block, {}, stop, result, statistics);
-      ASSERT_TRUE(result.optimal) << "seed " << seed;
-      visit(block, result.schedule.makespan);
+  for (std::uint64_t seed = 0; seed < kInstances; ++seed)
+    ASSERT_NO_FATAL_FAILURE(for_each_block_of(testing::layer_like(ops, seed), visit)) << "seed " << seed;
+}
+
+// One worth per resource, of which every mode earns its share.
+std::vector<SearchWorth> worths_of(const Block& block) {
+  std::vector<SearchWorth> worths(block.resources);
+  for (std::size_t k = 0; k < block.resources; ++k)
+    for (std::size_t i = 0; i < block.size; ++i) {
+      double least = std::numeric_limits<double>::infinity(), shareable = least;
+      for (std::size_t m = block.mode_offsets[i]; m < block.mode_offsets[i + 1]; ++m) {
+        const double rate = static_cast<double>(block.demand(m)[k]) / static_cast<double>(kCapacityUnits);
+        const double earned = rate * static_cast<double>(block.modes[m].duration);
+        worths[k].rates.push_back(rate);
+        least = std::min(least, earned);
+        if (!block.modes[m].exclusive) shareable = std::min(shareable, earned);
+      }
+      worths[k].least.push_back(least);
+      worths[k].shareable.push_back(shareable);
     }
-  }
+  return worths;
 }
 
 PassResult pass(const Block& block, const PassLimits& limits, BlockSchedule& best) {
@@ -60,6 +86,35 @@ TEST(Pass, one_that_ends_where_it_is_too_narrow_leaves_a_bound) {
   });
   EXPECT_GT(wide_enough, 10);
   EXPECT_GT(too_narrow, 10);
+}
+
+// Only passes for the proof look for what fills a moment. Small blocks never need one: the oracle has done without.
+TEST(Pass, one_for_the_proof_drops_only_what_is_too_long) {
+  std::uint64_t states = 0, states_of_others = 0;
+  const auto expect_proof = [&](const Block& block, Ticks optimum) {
+    const std::vector<SearchWorth> worths = worths_of(block);
+    for (const double known : {1.0, 1.0001, 1.02, 1.5}) {
+      BlockSchedule best{.ops = std::vector<BlockPlacement>(block.size),
+                         .makespan = whole_ticks(known * static_cast<double>(optimum))};
+      BlockSchedule found = best;
+      Stop stop;
+      const PassResult proof = LayeredSearch<1>().pass(block, worths, {.width = 2 * kWidestToFind}, best, stop);
+      const PassResult other = LayeredSearch<1>().pass(block, worths, {.width = kWidestToFind}, found, stop);
+      EXPECT_TRUE(proof.complete);
+      EXPECT_NEAR(static_cast<double>(best.makespan), static_cast<double>(optimum),
+                  2 * kTimeTolerance * static_cast<double>(optimum))
+          << known;
+      states += proof.states;
+      states_of_others += other.states;
+    }
+  };
+  for (std::uint64_t seed = 0; seed < kInstances; ++seed) {
+    ASSERT_NO_FATAL_FAILURE(for_each_block_of(testing::layer_like(5 + seed % 5, seed), expect_proof)) << seed;
+    for (const testing::Model model : {testing::Model::kPhaze, testing::Model::kMoldable, testing::Model::kAnything})
+      ASSERT_NO_FATAL_FAILURE(for_each_block_of(testing::random_instance(model, 5 + seed % 4, seed), expect_proof))
+          << seed;
+  }
+  EXPECT_LT(states, states_of_others);
 }
 
 TEST(Pass, a_schedule_that_is_short_enough_ends_it) {

@@ -5,7 +5,7 @@
 // all.
 //
 // Schedules that are not proven optimal leave a gap between the plan and its bound. Where that gap matters, the search
-// is done again with more effort: at effort e the layer scheduler may take kEffort^e times as long. Most plans are then
+// is done again with more effort, for which the layer scheduler may take longer (model_profile.h). Most plans are then
 // known to be too slow to matter, and only their bounds are not. So the first question is whether the bounds can be
 // raised as far as it takes, which is a fraction of the way to the schedules at hand (LayerPricer::bound). The best
 // schedules are looked for only where that shows a plan that may be fast enough after all.

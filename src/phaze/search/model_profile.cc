@@ -63,7 +63,8 @@ ModelProfile::ModelProfile(const layer_times::Workload& workload, std::int64_t d
 layer_times::TableOptions ModelProfile::table_options(std::uint32_t effort) const {
   layer_times::TableOptions options = layer_times::table_options(*workload_);
   options.states_per_layer = states_per_layer_;
-  for (std::uint32_t step = 0; step < effort; ++step) options.states_per_layer *= kEffort;
+  for (std::uint32_t step = 0; step < effort; ++step)
+    options.states_per_layer *= step == 0 ? kLittleEffort : kMoreEffort;
   options.engine = workload_->options.solver;
   options.memo = schedules_;
   return options;

@@ -34,7 +34,7 @@ struct Problem {
   Mean mean = Mean::kGeometric;
   hardware::AreaModel area_model = hardware::AreaModel::kPhaze22;
   std::uint64_t states_per_layer = 2'000;  // of the schedulers; more of them close gaps, fewer are faster
-  std::uint32_t most_effort = 1;           // for chips whose gap keeps the answer from being proven (chip_search.h)
+  std::uint32_t most_effort = 2;           // for chips whose gap keeps the answer from being proven (chip_search.h)
   std::vector<double> baseline;            // throughput of each workload on the baseline chip; empty: one
   // Of these chips, to share between searches; null: each makes its own where it needs one. Not for other chips.
   std::shared_ptr<const cost::SunstoneTable> sunstone = nullptr;

@@ -23,10 +23,9 @@ constexpr std::size_t kFirstRound = 8;
 std::size_t round_size(std::size_t left) { return std::clamp<std::size_t>(left / 256, 32, 1 << 16); }
 // What is evaluated again takes longer, and the less the better the incumbent is.
 std::size_t round_size_again(std::size_t left) { return std::clamp<std::size_t>(left / 16, 16, 1 << 16); }
-// A little effort narrows the gap in any case. With this much or more, where so many chips were evaluated again and
-// none of them was settled, it is not spent on the others.
+// A little effort narrows the gap in any case. With this much or more, so many chips are evaluated again first.
 constexpr std::uint32_t kDear = 2;
-constexpr std::size_t kProbes = 8;
+constexpr std::size_t kProbes = 4;
 
 }  // namespace
 
@@ -298,11 +297,14 @@ Run::Tried Run::tried_with(std::uint32_t effort) const {
   return tried;
 }
 
-// A search that is taken up again comes to the same conclusion: it follows from what the chips have come to.
+// Dear effort is not spent where it comes to nothing: where none of the first chips was settled, or, with no more
+// effort to follow, not all of them, so that there will be no proof. A search that is taken up again comes to the same
+// conclusion: it follows from what the chips have come to.
 bool Run::is_in_vain(std::uint32_t effort) const {
   if (effort < kDear || state_.options.exhaustive) return false;
   const Tried tried = tried_with(effort);
-  return tried.chips >= kProbes && tried.settled == 0;
+  const bool last = effort == state_.problem.most_effort;
+  return tried.chips >= kProbes && (last ? tried.settled < tried.chips : tried.settled == 0);
 }
 
 // What waits for this effort waits for the next.

@@ -374,7 +374,7 @@ bool LayeredSearch<Words>::can_be_filled(const State& state) {
   const std::size_t resources = block.resources;
   const std::span running(next_.running.data() + state.running_begin, state.running_count);
   OpSet<Words> finished = state.placed;
-  fillings_.resize(1);
+  if (fillings_.empty()) fillings_.emplace_back();
   Filling& nothing = fillings_.front();
   nothing.until = running.front().finish;
   nothing.free.assign(resources, kCapacityUnits);

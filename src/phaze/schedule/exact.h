@@ -224,7 +224,7 @@ class LayeredSearch {
   std::vector<Candidate> candidates_;
   std::vector<std::uint32_t> free_from_;  // per operator: the piece from which on nothing before it is running
   KeyIndex index_;
-  std::vector<Filling> fillings_;  // those on the way to the one at hand
+  std::vector<Filling> fillings_;  // those on the way to the one at hand; others are there for their memory
   std::vector<std::uint32_t> free_ops_;
   std::size_t fillings_tried_ = 0;
   std::vector<Units> held_, free_;

@@ -227,29 +227,12 @@ void BlockSolver::close_gap(const Block& block, const Goal& goal, Stop& stop, Bl
   result.optimal = closed(result);
 }
 
-// One worth from `rates` (if any) and one per resource, of which every mode earns its share of the capacity.
+// One worth from `rates` (if any) and one per resource.
 void BlockSolver::set_worths(const Block& block, std::span<const double> rates) {
   const std::size_t given = rates.empty() ? 0 : 1;
   worths_.resize(given + block.resources);
-  for (std::size_t v = 0; v < worths_.size(); ++v) {
-    SearchWorth& worth = worths_[v];
-    worth.rates.resize(block.modes.size());
-    for (std::size_t m = 0; m < block.modes.size(); ++m)
-      worth.rates[m] =
-          v < given ? rates[m] : static_cast<double>(block.demand(m)[v - given]) / static_cast<double>(kCapacityUnits);
-    worth.least.resize(block.size);
-    worth.shareable.resize(block.size);
-    for (std::size_t i = 0; i < block.size; ++i) {
-      double least = std::numeric_limits<double>::infinity(), shareable = least;
-      for (std::size_t m = block.mode_offsets[i]; m < block.mode_offsets[i + 1]; ++m) {
-        const double earned = worth.rates[m] * static_cast<double>(block.modes[m].duration);
-        least = std::min(least, earned);
-        if (!block.modes[m].exclusive) shareable = std::min(shareable, earned);
-      }
-      worth.least[i] = least;
-      worth.shareable[i] = shareable;
-    }
-  }
+  if (given > 0) set_worth(block, rates, worths_.front());
+  for (std::size_t k = 0; k < block.resources; ++k) set_worth(block, k, worths_[given + k]);
 }
 
 template <std::size_t Words>
@@ -411,7 +394,8 @@ bool BlockSolver::search(Engine<Words>& engine, const Block& block, std::size_t 
   };
   const auto turn = [&] {
     reverse(block, reversed_);
-    reverse_worths(block);
+    reversed_worths_.resize(worths_.size());
+    for (std::size_t v = 0; v < worths_.size(); ++v) reverse(block, worths_[v], reversed_worths_[v]);
     backwards = true;
   };
   std::size_t width = from;
@@ -438,19 +422,6 @@ bool BlockSolver::search(Engine<Words>& engine, const Block& block, std::size_t 
     return false;
   }
   return true;
-}
-
-void BlockSolver::reverse_worths(const Block& block) {
-  reversed_worths_.resize(worths_.size());
-  for (std::size_t v = 0; v < worths_.size(); ++v) {
-    SearchWorth& mirrored = reversed_worths_[v];
-    mirrored.least.assign(worths_[v].least.rbegin(), worths_[v].least.rend());
-    mirrored.shareable.assign(worths_[v].shareable.rbegin(), worths_[v].shareable.rend());
-    mirrored.rates.clear();
-    for (std::size_t i = block.size; i-- > 0;)
-      mirrored.rates.insert(mirrored.rates.end(), worths_[v].rates.begin() + block.mode_offsets[i],
-                            worths_[v].rates.begin() + block.mode_offsets[i + 1]);
-  }
 }
 
 }  // namespace phaze::schedule

@@ -17,6 +17,7 @@
 #include "phaze/schedule/local_search.h"
 #include "phaze/schedule/phases.h"
 #include "phaze/schedule/relax.h"
+#include "phaze/schedule/search_worth.h"
 
 namespace phaze::schedule {
 
@@ -95,7 +96,6 @@ class BlockSolver {
   bool search(Engine<Words>& engine, const Block& block, std::size_t from, std::size_t widest, const Goal& goal,
               Stop& stop, BlockResult& result, Statistics& statistics);
   void set_worths(const Block& block, std::span<const double> rates);
-  void reverse_worths(const Block& block);
 
   BlockMemo* memo_;
   SimpleBounds bounds_;

@@ -23,8 +23,6 @@ constexpr std::size_t kFrontsInLayer = 20;
 // A state costs a unit of the budget. In fronts of thousands the comparisons take longer than all else, and so many of
 // them cost one, too.
 constexpr std::uint64_t kComparisonsPerUnit = 64;
-// Sets of operators that are tried at a moment, to see whether any is good enough.
-constexpr std::size_t kMostFillings = 64;
 // A layer is made with room for this many times the states that a pass keeps, since some will be dominated.
 constexpr std::size_t kSpare = 4;
 
@@ -60,6 +58,7 @@ PassResult LayeredSearch<Words>::pass(const Block& block, const std::vector<Sear
   limit_ = static_cast<double>(best.makespan) * (1 - kTimeTolerance);
   const std::size_t n = block.size;
   prepare(block);
+  filler_.prepare(block, worths);
   steps_.clear();
   now_.clear();
   now_.states.push_back({.alone = std::reduce(block.fastest.begin(), block.fastest.end()), .step = kNoStep});
@@ -365,80 +364,18 @@ bool LayeredSearch<Words>::is_cut(const State& state) {
   return true;
 }
 
-// Whether some set of operators that are free at the state's time leaves little enough unused until the first finish.
 template <std::size_t Words>
 bool LayeredSearch<Words>::can_be_filled(const State& state) {
   if (state.running_count == 0 || finding_) return true;
-  const Block& block = *block_;
-  const std::vector<SearchWorth>& worths = *worths_;
-  const std::size_t resources = block.resources;
   const std::span running(next_.running.data() + state.running_begin, state.running_count);
   OpSet<Words> finished = state.placed;
-  if (fillings_.empty()) fillings_.emplace_back();
-  Filling& nothing = fillings_.front();
-  nothing.until = running.front().finish;
-  nothing.free.assign(resources, kCapacityUnits);
-  nothing.fixed = left_;
-  nothing.rates.assign(worths.size(), 0);
-  for (const Running& runs : running) {
-    finished.erase(runs.op);
-    for (std::size_t k = 0; k < resources; ++k) nothing.free[k] -= block.demand(runs.mode)[k];
-    for (std::size_t v = 0; v < worths.size(); ++v) {
-      const double rate = worths[v].rates[runs.mode];
-      nothing.rates[v] += rate;
-      nothing.fixed[v] += rate * static_cast<double>(runs.finish);
-    }
-  }
+  for (const Running& runs : running) finished.erase(runs.op);
   free_ops_.clear();
   (all_ - state.placed).for_each([&](std::size_t op) {
-    if (before_[op].subset_of(finished)) free_ops_.push_back(static_cast<std::uint32_t>(op));
+    if (before_[op].subset_of(finished))
+      free_ops_.push_back({static_cast<std::uint32_t>(op), state.barred.contains(op)});
   });
-  fillings_tried_ = 0;
-  return can_be_filled(state, 0, 0);
-}
-
-// From what is at `depth` of fillings_, with free operators from `first` on.
-template <std::size_t Words>
-bool LayeredSearch<Words>::can_be_filled(const State& state, std::size_t depth, std::size_t first) {
-  if (++fillings_tried_ > kMostFillings) return true;
-  const Block& block = *block_;
-  const std::vector<SearchWorth>& worths = *worths_;
-  const auto lasts = [&] {
-    const Filling& filling = fillings_[depth];
-    const auto until = static_cast<double>(filling.until);
-    for (std::size_t v = 0; v < worths.size(); ++v)
-      if ((until + filling.fixed[v] - filling.rates[v] * until) * (1 - 1e-12) >= limit_) return false;
-    return true;
-  };
-  if (lasts()) return true;
-  if (fillings_.size() == depth + 1) fillings_.emplace_back();
-  for (std::size_t i = first; i < free_ops_.size(); ++i) {
-    const std::size_t op = free_ops_[i];
-    for (std::size_t m = block.mode_offsets[op]; m < block.mode_offsets[op + 1]; ++m) {
-      const Ticks finish = state.time + block.modes[m].duration;
-      if (block.modes[m].exclusive || static_cast<double>(finish + block.tails[op]) >= limit_) continue;
-      const Filling& filling = fillings_[depth];
-      Filling& with = fillings_[depth + 1];
-      with.free = filling.free;
-      bool fits = true;
-      for (std::size_t k = 0; k < block.resources && fits; ++k) {
-        with.free[k] -= block.demand(m)[k];
-        fits = with.free[k] >= 0;
-      }
-      if (!fits) continue;
-      with.until = std::min(filling.until, finish);
-      with.fixed = filling.fixed;
-      with.rates = filling.rates;
-      for (std::size_t v = 0; v < worths.size(); ++v) {
-        const SearchWorth& worth = worths[v];
-        with.fixed[v] += worth.rates[m] * static_cast<double>(finish) -
-                         (state.barred.contains(op) ? worth.shareable[op] : worth.least[op]);
-        with.rates[v] += worth.rates[m];
-      }
-      if (can_be_filled(state, depth + 1, i + 1)) return true;
-    }
-  }
-  return false;
+  return filler_.can_fill({.time = state.time, .running = running, .free = free_ops_, .left = left_, .limit = limit_});
 }
 
 // To the first moment at which something could start: its predecessors have finished and the least that it may demand

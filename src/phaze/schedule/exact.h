@@ -54,12 +54,8 @@
 // Bounds. Worths (bounds.h) count the ticks that the unplaced operators and the rests of the running ones must still
 // earn; heads and tails count paths. States that cannot beat the best schedule by kTimeTolerance are dropped.
 //
-// Moments. Between the time of a state and the first finish f of all that runs then, nothing becomes free to start. So
-// a set X of operators that are free at that time starts there, possibly none, and what X and those running leave
-// unused until f (or the first finish of X) is lost for good. If the bound with that loss cannot beat the best
-// schedule, for any X that fits, the state is dropped. Of the many mixtures of modes that begin to fill a moment most
-// end so: what is left free is then too little for any mode of what is there. Passes for the proof look at some tens of
-// sets, the fastest modes first, and keep a state once one of them will do.
+// Moments. Passes for the proof also drop a state if nothing that is free at its time could fill the time until the
+// next finish well enough (moment.h).
 //
 // Beams. A pass keeps at most `width` states a layer, those of the least rank. If nothing was cut, the pass was the
 // whole search and the best schedule is optimal. Otherwise the least bound among the states cut is still a bound on
@@ -87,15 +83,10 @@
 #include "phaze/base/stop.h"
 #include "phaze/schedule/block.h"
 #include "phaze/schedule/key_index.h"
+#include "phaze/schedule/moment.h"
+#include "phaze/schedule/search_worth.h"
 
 namespace phaze::schedule {
-
-// A worth for use in the search: what each mode earns a tick, and what an operator earns at least, in ticks.
-struct SearchWorth {
-  std::vector<double> rates;      // per mode
-  std::vector<double> least;      // per operator, over all modes
-  std::vector<double> shareable;  // per operator, over modes that are not exclusive; what it earns once barred
-};
 
 struct PassLimits {
   std::size_t width = 0;               // states of a layer
@@ -123,10 +114,6 @@ class LayeredSearch {
                   BlockSchedule& best, Stop& stop);
 
  private:
-  struct Running {
-    std::uint32_t op, mode;
-    Ticks finish;
-  };
   struct State {
     OpSet<Words> placed;
     OpSet<Words> barred;
@@ -171,14 +158,6 @@ class LayeredSearch {
     Ticks start;
   };
 
-  // What runs from a state's time until the first of it finishes.
-  struct Filling {
-    Ticks until = 0;
-    std::vector<Units> free;    // per resource
-    std::vector<double> rates;  // per worth: what is earned a tick
-    std::vector<double> fixed;  // per worth: the bound at `until`, less what depends on that
-  };
-
   void prepare(const Block& block);
   void put_few_of_each_front_first(std::size_t most);
   bool goes_after_an_equal(const State& state, const Candidate& candidate) const;
@@ -188,7 +167,6 @@ class LayeredSearch {
   void put_time_forward(State& state);
   bool is_cut(const State& state);
   bool can_be_filled(const State& state);
-  bool can_be_filled(const State& state, std::size_t depth, std::size_t first);
   bool awaited(const State& state, std::size_t op) const { return !after_[op].subset_of(state.placed); }
   bool dominates(const State& a, const State& b) const;
   Key key_of(const State& state) const;
@@ -224,9 +202,8 @@ class LayeredSearch {
   std::vector<Candidate> candidates_;
   std::vector<std::uint32_t> free_from_;  // per operator: the piece from which on nothing before it is running
   KeyIndex index_;
-  std::vector<Filling> fillings_;  // those on the way to the one at hand; others are there for their memory
-  std::vector<std::uint32_t> free_ops_;
-  std::size_t fillings_tried_ = 0;
+  MomentFiller filler_;
+  std::vector<Moment::Free> free_ops_;
   std::vector<Units> held_, free_;
   std::vector<double> rest_;         // per piece and worth: what the operators running then still earn
   std::vector<double> least_ranks_;  // of the next layer, at most most_children_, as a heap

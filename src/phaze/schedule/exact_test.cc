@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "phaze/base/testing/thin_tests.h"
@@ -38,22 +36,9 @@ void for_each_block(std::size_t ops, Visit&& visit) {
     ASSERT_NO_FATAL_FAILURE(for_each_block_of(testing::layer_like(ops, seed), visit)) << "seed " << seed;
 }
 
-// One worth per resource, of which every mode earns its share.
 std::vector<SearchWorth> worths_of(const Block& block) {
   std::vector<SearchWorth> worths(block.resources);
-  for (std::size_t k = 0; k < block.resources; ++k)
-    for (std::size_t i = 0; i < block.size; ++i) {
-      double least = std::numeric_limits<double>::infinity(), shareable = least;
-      for (std::size_t m = block.mode_offsets[i]; m < block.mode_offsets[i + 1]; ++m) {
-        const double rate = static_cast<double>(block.demand(m)[k]) / static_cast<double>(kCapacityUnits);
-        const double earned = rate * static_cast<double>(block.modes[m].duration);
-        worths[k].rates.push_back(rate);
-        least = std::min(least, earned);
-        if (!block.modes[m].exclusive) shareable = std::min(shareable, earned);
-      }
-      worths[k].least.push_back(least);
-      worths[k].shareable.push_back(shareable);
-    }
+  for (std::size_t k = 0; k < block.resources; ++k) set_worth(block, k, worths[k]);
   return worths;
 }
 

@@ -7,11 +7,6 @@
 namespace phaze::schedule {
 namespace {
 
-constexpr std::size_t kFirstSlots = 128;
-// Of its front, a new state is compared at once with so many others, the latest; when the layer is complete, with all
-// of a part of this size.
-constexpr std::size_t kMostCompared = 4;
-constexpr std::size_t kMostIndexed = 4096;
 constexpr std::uint32_t kNoStep = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t kNotYet = std::numeric_limits<std::uint32_t>::max();
 constexpr double kPathInRank = 0.5;
@@ -20,9 +15,11 @@ constexpr double kPathInRank = 0.5;
 constexpr double kLeftInRank = 0.01;
 // Of so many parts of a layer, states of one front take at most one, as long as there are others.
 constexpr std::size_t kFrontsInLayer = 20;
-// A state costs a unit of the budget. In fronts of thousands the comparisons take longer than all else, and so many of
-// them cost one, too.
-constexpr std::uint64_t kComparisonsPerUnit = 64;
+// A state costs a unit of the budget. In fronts of thousands the comparisons take longer than all else, and where many
+// operators are free so do the sets that could start: so many of them cost one, too.
+constexpr std::uint64_t kComparisonsPerUnit = 64, kSetsPerUnit = 256;
+// Sets that are looked at for one state.
+constexpr std::uint64_t kMostSets = std::uint64_t{1} << 24U;
 // A layer is made with room for this many times the states that a pass keeps, since some will be dominated.
 constexpr std::size_t kSpare = 4;
 
@@ -33,572 +30,481 @@ std::size_t affordable(const Stop& stop, std::size_t layers_left) {
   return std::max<std::size_t>(1, stop.work_left() / std::min(kMostLayers, layers_left));
 }
 
-bool same_modes(const Block& block, std::size_t a, std::size_t b) {
-  const std::size_t first = block.mode_offsets[a], other = block.mode_offsets[b];
-  const std::size_t count = block.mode_offsets[a + 1] - first;
-  if (block.mode_offsets[b + 1] - other != count) return false;
-  for (std::size_t m = 0; m < count; ++m) {
-    const BlockMode &x = block.modes[first + m], &y = block.modes[other + m];
-    if (x.duration != y.duration || x.exclusive != y.exclusive) return false;
-    if (!std::equal(block.demand(first + m), block.demand(first + m) + block.resources, block.demand(other + m)))
-      return false;
-  }
-  return true;
-}
-
 }  // namespace
+
+template <std::size_t Words>
+void LayeredSearch<Words>::begin(const Block& block, const std::vector<SearchWorth>& worths, const PassLimits& limits,
+                                 BlockSchedule& best) {
+  block_.prepare(block);
+  worths_ = &worths;
+  best_ = &best;
+  limit_ = static_cast<double>(best.makespan) * (1 - kTimeTolerance);
+  path_in_rank_ = limits.width <= kNarrow ? kPathInRank : 0;
+  finding_ = limits.width <= kWidestToFind;
+  owed_ = 0;
+  a_layer_is_full_ = false;
+  filler_.prepare(block, worths);
+  next_filler_.prepare(block, worths);
+  nothing_.clear(worths.size());
+  steps_.clear();
+  if (layers_.size() < block.size) layers_.resize(block.size);
+  for (std::size_t i = 0; i < block.size; ++i) layers_[i].begin(block_, kSpare * limits.width);
+  const State first{.alone = std::reduce(block.fastest.begin(), block.fastest.end()), .step = kNoStep};
+  left_.clear();
+  for (const SearchWorth& worth : worths) left_.push_back(std::reduce(worth.least.begin(), worth.least.end()));
+  layers_.front().insert(first, {}, left_);
+  if (first.alone < best.makespan) finish_alone({}, 0);
+}
 
 template <std::size_t Words>
 PassResult LayeredSearch<Words>::pass(const Block& block, const std::vector<SearchWorth>& worths,
                                       const PassLimits& limits, BlockSchedule& best, Stop& stop) {
-  const std::size_t width = limits.width;
-  block_ = &block;
-  worths_ = &worths;
-  best_ = &best;
-  limit_ = static_cast<double>(best.makespan) * (1 - kTimeTolerance);
-  const std::size_t n = block.size;
-  prepare(block);
-  filler_.prepare(block, worths);
-  steps_.clear();
-  now_.clear();
-  now_.states.push_back({.alone = std::reduce(block.fastest.begin(), block.fastest.end()), .step = kNoStep});
-  for (const SearchWorth& worth : worths) {
-    double total = 0;
-    for (const double part : worth.least) total += part;
-    now_.left.push_back(total);
-  }
-  comparisons_ = 0;
-  most_children_ = kSpare * width;
-  path_in_rank_ = width <= kNarrow ? kPathInRank : 0;
-  finding_ = width <= kWidestToFind;
   PassResult result{.least_cut = std::numeric_limits<double>::infinity()};
   result_ = &result;
-  if (now_.states.front().alone < best.makespan) finish_schedule(kNoStep, {}, 0);
-  for (placed_count_ = 0; placed_count_ < n && !now_.states.empty(); ++placed_count_) {
+  begin(block, worths, limits, best);
+  const std::size_t n = block.size;
+  for (std::size_t placed = 0; placed < n; ++placed) {
+    StateLayer<Words>& layer = layers_[placed];
+    owed_ += static_cast<double>(layer.drop_dominated(limit_)) / kComparisonsPerUnit;
     kept_.clear();
-    for (std::size_t i = 0; i < now_.states.size(); ++i)
-      if (!now_.states[i].dead && now_.states[i].bound < limit_) kept_.push_back(static_cast<std::uint32_t>(i));
-    const auto earlier = [&](std::uint32_t a, std::uint32_t b) {
-      const double x = now_.states[a].rank, y = now_.states[b].rank;
-      return x != y ? x < y : a < b;
-    };
-    const std::size_t most = std::min(width, affordable(stop, n - placed_count_));
+    for (std::size_t i = 0; i < layer.size(); ++i)
+      if (!layer.dead(i) && layer.state(i).bound < limit_) kept_.push_back(static_cast<std::uint32_t>(i));
     // Of what is not looked at any more, the least bound remains.
     const auto end_at = [&](std::size_t at) {
       result.complete = false;
       result.stopped = true;
       for (std::size_t i = at; i < kept_.size(); ++i)
-        result.least_cut = std::min(result.least_cut, now_.states[kept_[i]].bound);
-      for (const State& state : next_.states)
-        if (!state.dead) result.least_cut = std::min(result.least_cut, state.bound);
+        result.least_cut = std::min(result.least_cut, layer.state(kept_[i]).bound);
+      for (std::size_t later = placed + 1; later < n; ++later)
+        for (std::size_t i = 0; i < layers_[later].size(); ++i)
+          if (!layers_[later].dead(i)) result.least_cut = std::min(result.least_cut, layers_[later].state(i).bound);
       return result;
     };
-    next_.clear();
-    if (kept_.size() > most) {
-      if (limits.ends_where_too_narrow) return end_at(0);
-      if (finding_) {
-        std::sort(kept_.begin(), kept_.end(), earlier);
-        put_few_of_each_front_first(most);
-      } else {
-        std::nth_element(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(most), kept_.end(), earlier);
-      }
-      for (std::size_t i = most; i < kept_.size(); ++i)
-        result.least_cut = std::min(result.least_cut, now_.states[kept_[i]].bound);
-      kept_.resize(most);
-      result.complete = false;
-    }
-    std::sort(kept_.begin(), kept_.end(), earlier);
-    least_ranks_.clear();
-    used_fronts_ = 0;
-    rehash(kFirstSlots);
+    const std::size_t most = std::min(limits.width, affordable(stop, n - placed));
+    if (kept_.size() > most && limits.ends_where_too_narrow) return end_at(0);
+    keep_best(layer, most);
     for (std::size_t at = 0; at < kept_.size(); ++at) {
-      if (now_.states[kept_[at]].bound >= limit_) continue;
+      if (layer.state(kept_[at]).bound >= limit_) continue;
       ++result.states;
-      if (!stop.spend()) return end_at(at);
-      expand(kept_[at]);
+      const auto owed = static_cast<std::uint64_t>(owed_);
+      owed_ -= static_cast<double>(owed);
+      if (!stop.spend(1 + owed)) return end_at(at);
+      expand(layer, kept_[at]);
       if (best.makespan <= limits.enough) return {.complete = false, .stopped = true, .states = result.states};
-      if (limits.ends_where_too_narrow && least_ranks_.size() == most_children_) return end_at(at + 1);
+      if (limits.ends_where_too_narrow && a_layer_is_full_) return end_at(at + 1);
     }
-    drop_dominated();
-    stop.spend(comparisons_ / kComparisonsPerUnit);
-    comparisons_ %= kComparisonsPerUnit;
-    std::swap(now_, next_);
+    layer.end();
   }
   return result;
 }
 
-// Of states by rising rank, those beyond the share of their front go behind all others.
+// Of the states in kept_, the best by their rank, in that order.
 template <std::size_t Words>
-void LayeredSearch<Words>::put_few_of_each_front_first(std::size_t most) {
-  const std::size_t share = std::max<std::size_t>(1, most / kFrontsInLayer);
-  of_front_.assign(used_fronts_, 0);
-  std::stable_partition(kept_.begin(), kept_.end(),
-                        [&](std::uint32_t i) { return of_front_[now_.states[i].front]++ < share; });
-}
-
-template <std::size_t Words>
-void LayeredSearch<Words>::prepare(const Block& block) {
-  const std::size_t n = block.size;
-  before_.resize(n);
-  after_.resize(n);
-  all_ = {};
-  for (std::size_t i = 0; i < n; ++i) {
-    before_[i] = block.set_of<Words>(block.before_row(i));
-    after_[i] = block.set_of<Words>(block.after_row(i));
-    all_.insert(i);
+void LayeredSearch<Words>::keep_best(const StateLayer<Words>& layer, std::size_t most) {
+  const auto earlier = [&](std::uint32_t a, std::uint32_t b) {
+    const double x = layer.state(a).rank, y = layer.state(b).rank;
+    return x != y ? x < y : a < b;
+  };
+  if (kept_.size() > most) {
+    if (finding_) {
+      // Those beyond the share of their front go behind all others.
+      std::sort(kept_.begin(), kept_.end(), earlier);
+      const std::size_t share = std::max<std::size_t>(1, most / kFrontsInLayer);
+      of_front_.assign(layer.fronts(), 0);
+      std::stable_partition(kept_.begin(), kept_.end(),
+                            [&](std::uint32_t i) { return of_front_[layer.front(i)]++ < share; });
+    } else {
+      std::nth_element(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(most), kept_.end(), earlier);
+    }
+    for (std::size_t i = most; i < kept_.size(); ++i)
+      result_->least_cut = std::min(result_->least_cut, layer.state(kept_[i]).bound);
+    kept_.resize(most);
+    result_->complete = false;
   }
-  longest_first_.resize(n);
-  for (std::size_t i = 0; i < n; ++i) longest_first_[i] = static_cast<std::uint32_t>(i);
-  std::ranges::stable_sort(longest_first_, [&](std::uint32_t a, std::uint32_t b) {
-    return block.fastest[a] + block.tails[a] > block.fastest[b] + block.tails[b];
-  });
-  lightest_.assign(n * block.resources, kCapacityUnits + 1);
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t m = block.mode_offsets[i]; m < block.mode_offsets[i + 1]; ++m)
-      if (!block.modes[m].exclusive)
-        for (std::size_t k = 0; k < block.resources; ++k) {
-          Units& least = lightest_[i * block.resources + k];
-          least = std::min(least, block.demand(m)[k]);
-        }
-  demand_hashes_.assign(block.modes.size(), 0);
-  std::vector<double> work(block.resources, 0);
-  for (std::size_t m = 0; m < block.modes.size(); ++m)
-    for (std::size_t k = 0; k < block.resources; ++k) {
-      demand_hashes_[m] = mix(demand_hashes_[m] ^ static_cast<std::uint64_t>(block.demand(m)[k]));
-      work[k] += static_cast<double>(block.demand(m)[k]) * static_cast<double>(block.modes[m].duration);
-    }
-  scarcest_first_.clear();
-  for (std::size_t k = 0; k < block.resources; ++k)
-    if (work[k] > 0) scarcest_first_.push_back(static_cast<std::uint32_t>(k));
-  std::ranges::stable_sort(scarcest_first_, [&](std::uint32_t a, std::uint32_t b) { return work[a] > work[b]; });
-  equals_before_.assign(n, {});
-  for (std::size_t b = 0; b < n; ++b)
-    for (std::size_t a = 0; a < n; ++a) {
-      const bool goes_first = after_[b].subset_of(after_[a]) && (a < b || after_[a] != after_[b]);
-      if (goes_first && same_modes(block, a, b)) equals_before_[b].insert(a);
-    }
+  std::sort(kept_.begin(), kept_.end(), earlier);
 }
 
 template <std::size_t Words>
-bool LayeredSearch<Words>::goes_after_an_equal(const State& state, const Candidate& candidate) const {
-  const std::size_t op = candidate.op;
-  const bool exclusive = block_->modes[candidate.mode].exclusive;
-  OpSet<Words> waiting;
-  (equals_before_[op] - state.placed).for_each([&](std::size_t a) {
-    if (free_from_[a] <= candidate.piece) waiting.insert(a);
-  });
-  if (waiting.empty()) return false;
-  if (state.barred.contains(op)) return !(waiting & state.barred).empty();
-  return !exclusive || !(waiting - state.barred).empty();
-}
-
-template <std::size_t Words>
-void LayeredSearch<Words>::expand(std::size_t index) {
-  const Block& block = *block_;
-  const std::size_t resources = block.resources;
-  const State state = now_.states[index];
-  const Running* running = now_.running.data() + state.running_begin;
-  // held_[q]: what is held once the q operators that finish first have finished.
-  const std::size_t count = state.running_count;
-  held_.assign((count + 1) * resources, 0);
-  for (std::size_t q = count; q-- > 0;) {
-    const Units* demand = block.demand(running[q].mode);
+void LayeredSearch<Words>::set_held(std::span<const Running> running) {
+  const std::size_t resources = block_.block->resources;
+  held_.assign((running.size() + 1) * resources, 0);
+  for (std::size_t q = running.size(); q-- > 0;) {
+    const Units* demand = block_.block->demand(running[q].mode);
     for (std::size_t k = 0; k < resources; ++k) held_[q * resources + k] = held_[(q + 1) * resources + k] + demand[k];
   }
-  const auto moment = [&](std::size_t piece) { return piece == 0 ? state.time : running[piece - 1].finish; };
-  const Ticks all_done = moment(count);
-  const std::vector<SearchWorth>& worths = *worths_;
-  rest_.assign((count + 1) * worths.size(), 0);
-  for (std::size_t q = 0; q < count; ++q)
-    for (std::size_t v = 0; v < worths.size(); ++v)
-      for (std::size_t r = q; r < count; ++r)
-        rest_[q * worths.size() + v] +=
-            static_cast<double>(running[r].finish - moment(q)) * worths[v].rates[running[r].mode];
+}
 
+template <std::size_t Words>
+void LayeredSearch<Words>::expand(const StateLayer<Words>& layer, std::size_t index) {
+  const State& state = layer.state(index);
+  const std::span<const Running> running = layer.running(index);
+  const Parent parent{state, running, layer.left(index, worths_->size()),
+                      running.empty() ? state.time : running.back().finish};
+  find_candidates(parent);
+  all_.clear(worths_->size());
+  for (const Candidate& candidate : exclusive_) bar(candidate.start.op, all_);
+  // What ends a needless group leads nowhere.
+  if (!state.needless && parent.all_done < room_) start_exclusively(parent);
+  for (std::size_t piece = 0; piece <= running.size() && parent.moment(piece) < room_; ++piece) {
+    if (state.needless && parent.moment(piece) >= parent.all_done) break;
+    if (finding_)
+      start_one(parent, piece);
+    else
+      start_together(parent, piece);
+  }
+}
+
+template <std::size_t Words>
+void LayeredSearch<Words>::find_candidates(const Parent& parent) {
+  const Block& block = *block_.block;
+  const State& state = parent.state;
+  const std::size_t count = parent.running.size(), resources = block.resources;
+  set_held(parent.running);
   candidates_.clear();
-  OpSet<Words> may_be_exclusive;
-  Ticks room = kNever;  // the earliest end of anything that does not need the chip for itself
+  exclusive_.clear();
+  room_ = kNever;
+  available_ = {};
   free_from_.assign(block.size, kNotYet);
-  (all_ - state.placed).for_each([&](std::size_t op) {
-    if (!before_[op].subset_of(state.placed)) return;
+  (block_.all - state.placed).for_each([&](std::size_t op) {
+    if (!block_.before[op].subset_of(state.placed)) return;
+    available_.insert(op);
     std::uint32_t piece = 0;
     for (std::uint32_t q = 0; q < count; ++q)
-      if (before_[op].contains(running[q].op)) piece = q + 1;
+      if (block_.before[op].contains(parent.running[q].op)) piece = q + 1;
     free_from_[op] = piece;
+    const bool barred = state.barred.contains(op);
     for (std::size_t m = block.mode_offsets[op]; m < block.mode_offsets[op + 1]; ++m) {
+      const OpStart start{static_cast<std::uint32_t>(op), static_cast<std::uint32_t>(m), barred};
       if (block.modes[m].exclusive) {
-        if (!state.barred.contains(op) && !after_[op].empty()) {
-          may_be_exclusive.insert(op);
-          candidates_.push_back({static_cast<std::uint32_t>(op), static_cast<std::uint32_t>(m),
-                                 static_cast<std::uint32_t>(count), all_done});
-        }
+        if (!barred && !block_.after[op].empty()) exclusive_.push_back({start, static_cast<std::uint32_t>(count)});
         continue;
       }
       const Units* demand = block.demand(m);
-      for (std::size_t q = piece;; ++q) {
-        bool fits = true;
-        for (std::size_t k = 0; k < resources && fits; ++k)
-          fits = held_[q * resources + k] + demand[k] <= kCapacityUnits;
-        if (!fits) continue;
-        room = std::min(room, moment(q) + block.modes[m].duration);
-        candidates_.push_back(
-            {static_cast<std::uint32_t>(op), static_cast<std::uint32_t>(m), static_cast<std::uint32_t>(q), moment(q)});
-        break;
-      }
+      std::size_t q = piece;
+      for (std::size_t k = 0; k < resources; ++k)
+        while (held_[q * resources + k] + demand[k] > kCapacityUnits) ++q;
+      room_ = std::min(room_, parent.moment(q) + block.modes[m].duration);
+      candidates_.push_back({start, static_cast<std::uint32_t>(q)});
     }
   });
-  price_of_all_.assign(worths.size(), 0);
-  price_of_tried_.assign(worths.size(), 0);
-  for (std::size_t v = 0; v < worths.size(); ++v)
-    may_be_exclusive.for_each([&](std::size_t i) { price_of_all_[v] += worths[v].shareable[i] - worths[v].least[i]; });
-  nothing_.assign(worths.size(), 0);
-  OpSet<Words> tried_exclusively;
-  for (const Candidate& candidate : candidates_) {
-    if (candidate.start >= room) continue;
-    if (goes_after_an_equal(state, candidate)) continue;
-    if (block.modes[candidate.mode].exclusive) {
-      add_child(index, candidate, tried_exclusively, price_of_tried_);
-      tried_exclusively.insert(candidate.op);
-      for (std::size_t v = 0; v < worths.size(); ++v)
-        price_of_tried_[v] += worths[v].shareable[candidate.op] - worths[v].least[candidate.op];
-    } else if (candidate.start >= all_done) {
-      add_child(index, candidate, may_be_exclusive, price_of_all_);
-    } else {
-      add_child(index, candidate, {}, nothing_);
-    }
+}
+
+// Operators that nothing running from then on comes before.
+template <std::size_t Words>
+OpSet<Words> LayeredSearch<Words>::free_at(std::size_t piece) const {
+  OpSet<Words> free_ops;
+  available_.for_each([&](std::size_t op) {
+    if (free_from_[op] <= piece) free_ops.insert(op);
+  });
+  return free_ops;
+}
+
+template <std::size_t Words>
+void LayeredSearch<Words>::bar(std::size_t op, Barring& barring) const {
+  barring.ops.insert(op);
+  for (std::size_t v = 0; v < worths_->size(); ++v)
+    barring.price[v] += (*worths_)[v].shareable[op] - (*worths_)[v].least[op];
+}
+
+// One after the other, each child bars those before it.
+template <std::size_t Words>
+void LayeredSearch<Words>::start_exclusively(const Parent& parent) {
+  tried_.clear(worths_->size());
+  for (const Candidate& candidate : exclusive_) {
+    if (goes_after(parent.state, candidate.start, block_.equals_before[candidate.start.op] & available_)) continue;
+    add_child(parent, candidate.piece, std::span(&candidate.start, 1), tried_);
+    bar(candidate.start.op, tried_);
   }
 }
 
 template <std::size_t Words>
-void LayeredSearch<Words>::add_child(std::size_t index, const Candidate& candidate, const OpSet<Words>& newly_barred,
-                                     const std::vector<double>& price_of_barring) {
-  const Block& block = *block_;
-  const State& parent = now_.states[index];
-  const std::size_t op = candidate.op, mode = candidate.mode;
-  const Ticks finish = candidate.start + block.modes[mode].duration;
-  const bool exclusive = block.modes[mode].exclusive;
-  const Running* running = now_.running.data() + parent.running_begin;
-  // What can be seen without making the state: most children end here.
-  if (static_cast<double>(finish + block.tails[op]) >= limit_) return;
-  const std::vector<SearchWorth>& worths = *worths_;
-  left_.resize(worths.size());
-  double least = std::max(parent.bound, static_cast<double>(finish + block.tails[op]));
-  const bool newly = newly_barred.contains(op);
-  for (std::size_t v = 0; v < worths.size(); ++v) {
-    const SearchWorth& worth = worths[v];
-    double left = now_.left[index * worths.size() + v] + price_of_barring[v];
+void LayeredSearch<Words>::start_one(const Parent& parent, std::size_t piece) {
+  const Barring& barring = parent.moment(piece) >= parent.all_done ? all_ : nothing_;
+  const OpSet<Words> free_ops = free_at(piece);
+  for (const Candidate& candidate : candidates_)
+    if (candidate.piece == piece &&
+        !goes_after(parent.state, candidate.start, block_.equals_before[candidate.start.op] & free_ops))
+      add_child(parent, piece, std::span(&candidate.start, 1), barring);
+}
+
+// Sets that start at one moment.
+template <std::size_t Words>
+void LayeredSearch<Words>::start_together(const Parent& parent, std::size_t piece) {
+  const Ticks time = parent.moment(piece);
+  const Barring& barring = time >= parent.all_done ? all_ : nothing_;
+  starts_.clear();
+  for (const Candidate& candidate : candidates_)
+    if (candidate.piece == piece) {
+      starts_.push_back(candidate.start);
+      starts_.back().barred = candidate.start.barred || barring.ops.contains(candidate.start.op);
+    }
+  if (starts_.empty()) return;
+  left_then_.assign(parent.left.begin(), parent.left.end());
+  for (std::size_t v = 0; v < worths_->size(); ++v) left_then_[v] += barring.price[v];
+  const OpSet<Words> free_ops = free_at(piece);
+  const Moment moment{
+      .time = time, .running = parent.running.subspan(piece), .starts = starts_, .left = left_then_, .limit = limit_};
+  const auto allowed = [&](const OpStart& start, std::span<const OpStart> joined) {
+    return may_join(parent.state, free_ops, start, joined);
+  };
+  const bool all_seen = filler_.for_each(moment, kMostSets, allowed, [&](const MomentFiller::Filling& filling) {
+    OpSet<Words> others = free_ops;
+    for (const OpStart& start : filling.starts) others.erase(start.op);
+    for (const OpStart& start : filling.starts)
+      if (goes_after(parent.state, start, block_.equals_before[start.op] & others)) return;
+    if (!leaves_room(time, others, filling)) add_child(parent, piece, filling.starts, barring);
+  });
+  owed_ += static_cast<double>(filler_.looked_at()) / kSetsPerUnit;
+  if (all_seen) return;
+  result_->complete = false;
+  result_->least_cut = std::min(result_->least_cut, parent.state.bound);
+}
+
+// Whether one of its equals that are free and wait goes first.
+template <std::size_t Words>
+bool LayeredSearch<Words>::goes_after(const State& state, const OpStart& start, const OpSet<Words>& waiting) const {
+  if (waiting.empty()) return false;
+  if (state.barred.contains(start.op)) return !(waiting & state.barred).empty();
+  return !block_.block->modes[start.mode].exclusive || !(waiting - state.barred).empty();
+}
+
+// Sets grow by rising number of the operators, so that what goes first and has a lower number has joined by now, or
+// will not. Of equals that start together, the first has the faster mode.
+template <std::size_t Words>
+bool LayeredSearch<Words>::may_join(const State& state, const OpSet<Words>& free_ops, const OpStart& start,
+                                    std::span<const OpStart> joined) const {
+  const OpSet<Words>& equals = block_.equals_before[start.op];
+  if (equals.empty()) return true;
+  OpSet<Words> waiting;
+  (equals & free_ops).for_each([&](std::size_t op) {
+    if (op < start.op) waiting.insert(op);
+  });
+  const std::vector<std::uint32_t>& offsets = block_.block->mode_offsets;
+  for (const OpStart& other : joined) {
+    if (!equals.contains(other.op)) continue;
+    if (other.mode - offsets[other.op] > start.mode - offsets[start.op]) return false;
+    waiting.erase(other.op);
+  }
+  return !goes_after(state, start, waiting);
+}
+
+// Whether one of the others could run beside the filling and end before anything else happens.
+template <std::size_t Words>
+bool LayeredSearch<Words>::leaves_room(Ticks time, const OpSet<Words>& others,
+                                       const MomentFiller::Filling& filling) const {
+  const Block& block = *block_.block;
+  bool found = false;
+  others.for_each([&](std::size_t op) {
+    for (std::size_t m = block.mode_offsets[op]; m < block.mode_offsets[op + 1] && !found; ++m) {
+      if (block.modes[m].exclusive) continue;
+      if (time + block.modes[m].duration > filling.until) break;
+      found = true;
+      for (std::size_t k = 0; k < block.resources && found; ++k) found = block.demand(m)[k] <= filling.free[k];
+    }
+  });
+  return found;
+}
+
+template <std::size_t Words>
+void LayeredSearch<Words>::add_child(const Parent& parent, std::size_t piece, std::span<const OpStart> starts,
+                                     const Barring& barring) {
+  const Block& block = *block_.block;
+  const Ticks time = parent.moment(piece);
+  const bool exclusive = block.modes[starts.front().mode].exclusive;
+  State child{.placed = parent.state.placed, .alone = parent.state.alone};
+  running_.assign(parent.running.begin() + static_cast<std::ptrdiff_t>(piece), parent.running.end());
+  left_.resize(worths_->size());
+  for (std::size_t v = 0; v < worths_->size(); ++v) left_[v] = parent.left[v] + barring.price[v];
+  Ticks ended = parent.all_done, end = 0;
+  for (const OpStart& start : starts) {
+    child.placed.insert(start.op);
+    child.alone -= block.fastest[start.op];
     // Barred by this very step, it has been priced as shareable.
-    left -= newly || parent.barred.contains(op) ? worth.shareable[op] : worth.least[op];
-    left_[v] = left;
-    const double bound = exclusive ? static_cast<double>(finish) + left
-                                   : static_cast<double>(candidate.start) + left +
-                                         rest_[candidate.piece * worths.size() + v] +
-                                         static_cast<double>(finish - candidate.start) * worth.rates[mode];
-    least = std::max(least, bound * (1 - 1e-12));
-    if (least >= limit_) return;
+    const bool barred = barring.ops.contains(start.op) || parent.state.barred.contains(start.op);
+    for (std::size_t v = 0; v < worths_->size(); ++v)
+      left_[v] -= barred ? (*worths_)[v].shareable[start.op] : (*worths_)[v].least[start.op];
+    const Ticks finish = time + block.modes[start.mode].duration;
+    ended = std::max(ended, finish);
+    end = std::max(end, finish + block.tails[start.op]);
+    const auto at = std::ranges::upper_bound(running_, finish, {}, &Running::finish);
+    running_.insert(at, {start.op, start.mode, finish});
   }
-  State child;
-  child.placed = parent.placed;
-  child.placed.insert(op);
-  child.alone = parent.alone - block.fastest[op];
+  if (static_cast<double>(end) >= limit_) return;
   // A schedule: all that is left, one after another.
-  Ticks ended = finish;
-  if (parent.running_count > 0) ended = std::max(ended, running[parent.running_count - 1].finish);
-  if (ended + child.alone < best_->makespan) {
-    finish_schedule(parent.step, child.placed, ended);
-    best_->ops[op] = {.mode = static_cast<std::uint32_t>(mode), .start = candidate.start};
-  }
-  if (placed_count_ + 1 == block.size) return;
-  child.barred = (parent.barred | newly_barred) - child.placed;
-  // Nothing can start beside an exclusive mode.
-  child.time = exclusive ? finish : candidate.start;
-  child.running_begin = static_cast<std::uint32_t>(next_.running.size());
-  if (!exclusive) {
-    std::uint32_t r = candidate.piece;
-    for (; r < parent.running_count && running[r].finish <= finish; ++r) next_.running.push_back(running[r]);
-    next_.running.push_back({static_cast<std::uint32_t>(op), static_cast<std::uint32_t>(mode), finish});
-    for (; r < parent.running_count; ++r) next_.running.push_back(running[r]);
-    child.running_count = static_cast<std::uint32_t>(next_.running.size()) - child.running_begin;
+  if (ended + child.alone < best_->makespan) finish_schedule(parent, time, starts, child, ended);
+  if (child.placed == block_.all) return;
+  child.barred = (parent.state.barred | barring.ops) - child.placed;
+  if (exclusive) {
+    // Nothing can start beside it.
+    child.time = ended;
+    running_.clear();
+  } else {
+    child.time = time;
+    const bool begins = time >= parent.all_done;
+    child.group = begins ? parent.state.step : parent.state.group;
+    child.barred_before_group = begins ? parent.state.barred : parent.state.barred_before_group;
+    const OpSet<Words> may_as_well = block_.as_well_alone - child.barred_before_group;
+    child.needless = (begins || parent.state.needless) &&
+                     std::ranges::all_of(starts, [&](const OpStart& start) { return may_as_well.contains(start.op); });
+    if (child.needless && (block_.all - child.placed).subset_of(may_as_well)) return;
     put_time_forward(child);
+    if (running_.empty()) {
+      if (child.needless) return;
+      child.barred_before_group = {};
+    }
   }
-  const auto drop = [&] { next_.running.resize(child.running_begin); };
-  Ticks end = finish + block.tails[op], path = finish + block.paths[op];
-  const Running* rests = next_.running.data() + child.running_begin;
-  for (std::uint32_t r = 0; r < child.running_count; ++r) {
-    end = std::max(end, rests[r].finish + block.tails[rests[r].op]);
-    path = std::max(path, rests[r].finish + block.paths[rests[r].op]);
+  child.bound = std::max(parent.state.bound, static_cast<double>(end));
+  set_bound(parent, child);
+  if (child.bound >= limit_) return;
+  StateLayer<Words>& layer = layers_[child.placed.size()];
+  // Once a layer has states enough, one with a rank above all of theirs would not be kept: it is not even added.
+  if (layer.outranks_all(child.rank)) {
+    result_->least_cut = std::min(result_->least_cut, child.bound);
+    result_->complete = false;
+    return;
   }
-  for (const std::uint32_t i : longest_first_)
+  if (!can_be_filled(child)) return;
+  child.step = static_cast<std::uint32_t>(steps_.size() + starts.size() - 1);
+  if (!layer.insert(child, running_, left_)) return;
+  a_layer_is_full_ = a_layer_is_full_ || layer.full();
+  std::uint32_t before = parent.state.step;
+  for (const OpStart& start : starts) {
+    steps_.push_back({before, start.op, start.mode, time});
+    before = static_cast<std::uint32_t>(steps_.size() - 1);
+  }
+}
+
+// To the first moment after the next finish at which something could start: its predecessors have finished and the
+// least that it may demand is free. Operators that have finished by then leave running_.
+template <std::size_t Words>
+void LayeredSearch<Words>::put_time_forward(State& state) {
+  const Block& block = *block_.block;
+  const std::size_t resources = block.resources;
+  free_.assign(resources, kCapacityUnits);
+  OpSet<Words> finished = state.placed;
+  for (const Running& runs : running_) {
+    finished.erase(runs.op);
+    for (std::size_t k = 0; k < resources; ++k) free_[k] -= block.demand(runs.mode)[k];
+  }
+  const auto something_may_start = [&] {
+    bool may = false;
+    (block_.all - state.placed).for_each([&](std::size_t i) {
+      if (may || !block_.before[i].subset_of(finished)) return;
+      may = true;
+      for (std::size_t k = 0; k < resources && may; ++k) may = block_.lightest[i * resources + k] <= free_[k];
+    });
+    return may;
+  };
+  std::size_t over = 0;
+  while (over < running_.size() && ((over == 0 && !finding_) || !something_may_start())) {
+    state.time = running_[over].finish;
+    // What ends at the same moment makes room at the same moment.
+    for (; over < running_.size() && running_[over].finish == state.time; ++over) {
+      finished.insert(running_[over].op);
+      for (std::size_t k = 0; k < resources; ++k) free_[k] += block.demand(running_[over].mode)[k];
+    }
+  }
+  running_.erase(running_.begin(), running_.begin() + static_cast<std::ptrdiff_t>(over));
+}
+
+// The longest path, where no operator starts in a mode for which running_ leaves no room.
+template <std::size_t Words>
+Ticks LayeredSearch<Words>::least_end_beside(const State& state) {
+  const Block& block = *block_.block;
+  const std::size_t resources = block.resources;
+  if (running_.empty() && state.barred.empty()) return 0;
+  set_held(running_);
+  const auto moment = [&](std::size_t piece) { return piece == 0 ? state.time : running_[piece - 1].finish; };
+  finishes_.assign(block.size, 0);
+  for (const Running& runs : running_) finishes_[runs.op] = runs.finish;
+  Ticks end = 0;
+  (block_.all - state.placed).for_each([&](std::size_t op) {
+    Ticks ready = state.time;
+    block_.just_before[op].for_each([&](std::size_t i) { ready = std::max(ready, finishes_[i]); });
+    Ticks finish = kNever;
+    for (std::size_t m = block.mode_offsets[op]; m < block.mode_offsets[op + 1]; ++m) {
+      const Ticks duration = block.modes[m].duration;
+      if (ready + duration >= finish) break;
+      std::size_t piece = 0;
+      if (block.modes[m].exclusive) {
+        if (state.barred.contains(op)) continue;
+        piece = running_.size();
+      } else {
+        const Units* demand = block.demand(m);
+        for (std::size_t k = 0; k < resources; ++k)
+          while (held_[piece * resources + k] + demand[k] > kCapacityUnits) ++piece;
+      }
+      finish = std::min(finish, std::max(ready, moment(piece)) + duration);
+    }
+    // Barred, and without another mode: there is no way to go on.
+    end = finish == kNever || end == kNever ? kNever : std::max(end, finish + block.tails[op]);
+    finishes_[op] = std::min(finish, best_->makespan);
+  });
+  return end;
+}
+
+// And the rank. The bound is at least that of the parent.
+template <std::size_t Words>
+void LayeredSearch<Words>::set_bound(const Parent& parent, State& child) {
+  const Block& block = *block_.block;
+  const std::vector<SearchWorth>& worths = *worths_;
+  Ticks end = 0, path = 0;
+  for (const Running& runs : running_) {
+    end = std::max(end, runs.finish + block.tails[runs.op]);
+    path = std::max(path, runs.finish + block.paths[runs.op]);
+  }
+  for (const std::uint32_t i : block_.longest_first)
     if (!child.placed.contains(i)) {
       end = std::max(end, child.time + block.fastest[i] + block.tails[i]);
       path = std::max(path, child.time + block.fastest[i] + block.paths[i]);
       break;
     }
-  child.bound = std::max(parent.bound, static_cast<double>(end));
+  child.bound = std::max({child.bound, parent.state.bound, static_cast<double>(end)});
   for (std::size_t v = 0; v < worths.size(); ++v) {
     double bound = static_cast<double>(child.time) + left_[v];
-    for (std::uint32_t r = 0; r < child.running_count; ++r)
-      bound += static_cast<double>(rests[r].finish - child.time) * worths[v].rates[rests[r].mode];
+    for (const Running& runs : running_)
+      bound += static_cast<double>(runs.finish - child.time) * worths[v].rates[runs.mode];
     child.bound = std::max(child.bound, bound * (1 - 1e-12));
   }
+  if (child.bound < limit_) child.bound = std::max(child.bound, static_cast<double>(least_end_beside(child)));
   child.rank = child.bound + path_in_rank_ * static_cast<double>(path);
   if (finding_) child.rank += kLeftInRank * *std::ranges::max_element(left_);
-  if (child.bound >= limit_ || is_cut(child) || !can_be_filled(child) || !insert(child)) return drop();
-  least_ranks_.push_back(child.rank);
-  std::ranges::push_heap(least_ranks_);
-  if (least_ranks_.size() > most_children_) {
-    std::ranges::pop_heap(least_ranks_);
-    least_ranks_.pop_back();
-  }
-  next_.left.insert(next_.left.end(), left_.begin(), left_.end());
-  next_.states.back().step = static_cast<std::uint32_t>(steps_.size());
-  steps_.push_back({parent.step, static_cast<std::uint32_t>(op), static_cast<std::uint32_t>(mode), candidate.start});
-}
-
-// Once the next layer has states enough, one with a rank above all of theirs would not be kept: it is not even added.
-template <std::size_t Words>
-bool LayeredSearch<Words>::is_cut(const State& state) {
-  if (least_ranks_.size() < most_children_ || state.rank < least_ranks_.front()) return false;
-  result_->least_cut = std::min(result_->least_cut, state.bound);
-  result_->complete = false;
-  return true;
 }
 
 template <std::size_t Words>
 bool LayeredSearch<Words>::can_be_filled(const State& state) {
-  if (state.running_count == 0 || finding_) return true;
-  const std::span running(next_.running.data() + state.running_begin, state.running_count);
+  if (running_.empty() || finding_) return true;
+  const Block& block = *block_.block;
   OpSet<Words> finished = state.placed;
-  for (const Running& runs : running) finished.erase(runs.op);
-  free_ops_.clear();
-  (all_ - state.placed).for_each([&](std::size_t op) {
-    if (before_[op].subset_of(finished))
-      free_ops_.push_back({static_cast<std::uint32_t>(op), state.barred.contains(op)});
+  for (const Running& runs : running_) finished.erase(runs.op);
+  std::vector<OpStart>& starts = next_starts_;
+  starts.clear();
+  (block_.all - state.placed).for_each([&](std::size_t op) {
+    if (!block_.before[op].subset_of(finished)) return;
+    for (std::uint32_t m = block.mode_offsets[op]; m < block.mode_offsets[op + 1]; ++m)
+      if (!block.modes[m].exclusive) starts.push_back({static_cast<std::uint32_t>(op), m, state.barred.contains(op)});
   });
-  return filler_.can_fill({.time = state.time, .running = running, .free = free_ops_, .left = left_, .limit = limit_});
-}
-
-// To the first moment at which something could start: its predecessors have finished and the least that it may demand
-// is free. Operators that have finished by then leave the list of those running, which is at the end of next_.running.
-template <std::size_t Words>
-void LayeredSearch<Words>::put_time_forward(State& state) {
-  const Block& block = *block_;
-  const std::size_t resources = block.resources;
-  Running* running = next_.running.data() + state.running_begin;
-  free_.assign(resources, kCapacityUnits);
-  OpSet<Words> finished = state.placed;
-  for (std::uint32_t r = 0; r < state.running_count; ++r) {
-    finished.erase(running[r].op);
-    for (std::size_t k = 0; k < resources; ++k) free_[k] -= block.demand(running[r].mode)[k];
-  }
-  const auto something_may_start = [&] {
-    bool may = false;
-    (all_ - state.placed).for_each([&](std::size_t i) {
-      if (may || !before_[i].subset_of(finished)) return;
-      may = true;
-      for (std::size_t k = 0; k < resources && may; ++k) may = lightest_[i * resources + k] <= free_[k];
-    });
-    return may;
-  };
-  std::uint32_t over = 0;
-  while (over < state.running_count && !something_may_start()) {
-    finished.insert(running[over].op);
-    for (std::size_t k = 0; k < resources; ++k) free_[k] += block.demand(running[over].mode)[k];
-    state.time = running[over].finish;
-    ++over;
-    // What ends at the same moment makes room at the same moment.
-    while (over < state.running_count && running[over].finish == state.time) {
-      finished.insert(running[over].op);
-      for (std::size_t k = 0; k < resources; ++k) free_[k] += block.demand(running[over].mode)[k];
-      ++over;
-    }
-  }
-  std::copy(running + over, running + state.running_count, running);
-  state.running_count -= over;
-  next_.running.resize(state.running_begin + state.running_count);
+  return next_filler_.can_fill(
+      {.time = state.time, .running = running_, .starts = starts, .left = left_, .limit = limit_});
 }
 
 template <std::size_t Words>
-bool LayeredSearch<Words>::dominates(const State& a, const State& b) const {
-  if (a.time > b.time || !a.barred.subset_of(b.barred)) return false;
-  const Running* mine = next_.running.data() + a.running_begin;
-  const Running* theirs = next_.running.data() + b.running_begin;
-  std::uint32_t first = 0;
-  while (first < a.running_count && mine[first].finish <= b.time) ++first;
-  if (first == a.running_count) return true;
-  if (b.running_count == 0 || mine[a.running_count - 1].finish > theirs[b.running_count - 1].finish) return false;
-  for (std::uint32_t r = first; r < a.running_count; ++r) {
-    if (!awaited(a, mine[r].op)) continue;
-    bool covered = false;
-    for (std::uint32_t other = 0; other < b.running_count && !covered; ++other)
-      covered = theirs[other].op == mine[r].op && theirs[other].finish >= mine[r].finish;
-    if (!covered) return false;
-  }
-  // Both hold less and less, so it suffices to look at b's time and whenever something of b's has ended.
-  for (const std::uint32_t k : scarcest_first_) {
-    Units held = 0, held_by_other = 0;
-    for (std::uint32_t r = first; r < a.running_count; ++r) held += block_->demand(mine[r].mode)[k];
-    for (std::uint32_t r = 0; r < b.running_count; ++r) held_by_other += block_->demand(theirs[r].mode)[k];
-    if (held > held_by_other) return false;
-    std::uint32_t over = first;
-    for (std::uint32_t ended = 0; ended < b.running_count; ++ended) {
-      held_by_other -= block_->demand(theirs[ended].mode)[k];
-      for (; over < a.running_count && mine[over].finish <= theirs[ended].finish; ++over)
-        held -= block_->demand(mine[over].mode)[k];
-      const bool more_ends = ended + 1 < b.running_count && theirs[ended + 1].finish == theirs[ended].finish;
-      if (held > held_by_other && !more_ends) return false;
-    }
-  }
-  return true;
-}
-
-template <std::size_t Words>
-Key LayeredSearch<Words>::key_of(const State& state) const {
-  const auto time = static_cast<float>(state.time);
-  Key key{.numbers = {time, time, time}, .state = 0};
-  const Running* running = next_.running.data() + state.running_begin;
-  for (std::uint32_t r = 0; r < state.running_count; ++r)
-    if (awaited(state, running[r].op)) key.numbers[2] = static_cast<float>(running[r].finish);
-  if (state.running_count > 0) key.numbers[1] = static_cast<float>(running[state.running_count - 1].finish);
-  float* const moments = key.numbers.data() + Key::kPacked + Key::kResources;
-  std::fill_n(moments, Key::kLevels.size(), time);
-  for (std::size_t k = 0; k < Key::kResources; ++k) {
-    double packed = 0;
-    Units held = 0;
-    for (std::uint32_t r = k < scarcest_first_.size() ? state.running_count : 0; r-- > 0;) {
-      const Units demand = block_->demand(running[r].mode)[scarcest_first_[k]];
-      packed += static_cast<double>(running[r].finish - state.time) * static_cast<double>(demand);
-      if (k > 0) continue;
-      const Units before = held;
-      held += demand;
-      for (std::size_t level = 0; level < Key::kLevels.size(); ++level) {
-        const auto most = static_cast<Units>(Key::kLevels[level] * static_cast<double>(kCapacityUnits));
-        if (before <= most && held > most) moments[level] = static_cast<float>(running[r].finish);
-      }
-    }
-    key.numbers[Key::kPacked + k] =
-        static_cast<float>(static_cast<double>(state.time) + packed / static_cast<double>(kCapacityUnits));
-  }
-  return key;
-}
-
-template <std::size_t Words>
-typename LayeredSearch<Words>::Front& LayeredSearch<Words>::front_of(const OpSet<Words>& placed) {
-  std::uint32_t& slot = table_[placed.hash() & (table_.size() - 1)];
-  for (std::uint32_t at = slot; at != 0; at = fronts_[at - 1].next)
-    if (fronts_[at - 1].placed == placed) return fronts_[at - 1];
-  if (used_fronts_ == fronts_.size()) fronts_.emplace_back();
-  Front& front = fronts_[used_fronts_++];
-  front.placed = placed;
-  front.keys.clear();
-  front.next = slot;
-  slot = static_cast<std::uint32_t>(used_fronts_);
-  return front;
-}
-
-// A twin has the same time and holds the same for as long; no more is barred in it.
-template <std::size_t Words>
-bool LayeredSearch<Words>::has_twin(State& state) {
-  std::uint64_t sum = 0;  // whatever the order of what is running
-  for (std::uint32_t r = 0; r < state.running_count; ++r) {
-    const Running& running = next_.running[state.running_begin + r];
-    const std::uint64_t who = awaited(state, running.op) ? running.op + 1 : 0;
-    sum += mix(static_cast<std::uint64_t>(running.finish) ^ demand_hashes_[running.mode] ^ who);
-  }
-  state.twin_hash = mix(mix(state.placed.hash() ^ static_cast<std::uint64_t>(state.time)) ^ sum);
-  std::uint32_t& twins = twin_table_[state.twin_hash & (twin_table_.size() - 1)];
-  for (std::uint32_t at = twins; at != 0; at = next_.states[at - 1].next_twin) {
-    const State& other = next_.states[at - 1];
-    if (other.dead || other.twin_hash != state.twin_hash || other.placed != state.placed) continue;
-    if (dominates(other, state)) return true;
-  }
-  state.next_twin = twins;
-  return false;
-}
-
-// Adds the state to the next layer unless one there dominates it; kills those that it dominates. Many modes make many
-// states of one set, so a state is compared with its twins and with the latest of the others only; with all of them
-// once the layer is complete.
-template <std::size_t Words>
-bool LayeredSearch<Words>::insert(State& state) {
-  if ((next_.states.size() + 1) * 2 > table_.size()) rehash(table_.size() * 4);
-  if (has_twin(state)) return false;
-  Key key = key_of(state);
-  key.state = static_cast<std::uint32_t>(next_.states.size());
-  Front& front = front_of(state.placed);
-  state.front = static_cast<std::uint32_t>(&front - fronts_.data());
-  std::vector<Key>& keys = front.keys;
-  const std::size_t begin = keys.size() - std::min(keys.size(), kMostCompared);
-  for (std::size_t i = keys.size(); i-- > begin;)
-    if (keys[i].nowhere_larger(key) && dominates(next_.states[keys[i].state], state)) return false;
-  std::size_t kept = begin;
-  for (std::size_t i = begin; i < keys.size(); ++i) {
-    State& other = next_.states[keys[i].state];
-    if (key.nowhere_larger(keys[i]) && dominates(state, other))
-      other.dead = true;
-    else
-      keys[kept++] = keys[i];
-  }
-  keys.resize(kept);
-  keys.push_back(key);
-  next_.states.push_back(state);
-  twin_table_[state.twin_hash & (twin_table_.size() - 1)] = static_cast<std::uint32_t>(next_.states.size());
-  return true;
-}
-
-// Once a layer is complete, its states are compared with all others of their fronts, before any of them is expanded.
-// Very large fronts are cut into parts of similar states, so that the effort per state stays the same.
-template <std::size_t Words>
-void LayeredSearch<Words>::drop_dominated() {
-  for (std::size_t i = 0; i < used_fronts_; ++i) {
-    std::vector<Key>& keys = fronts_[i].keys;
-    if (keys.size() <= kMostCompared) continue;
-    std::erase_if(keys, [&](const Key& key) { return next_.states[key.state].bound >= limit_; });
-    if (keys.size() > kMostIndexed) std::ranges::stable_sort(keys, {}, &Key::packed);
-    for (std::size_t from = 0; from < keys.size(); from += kMostIndexed)
-      drop_dominated(std::span(keys).subspan(from, std::min(kMostIndexed, keys.size() - from)));
-  }
-}
-
-template <std::size_t Words>
-void LayeredSearch<Words>::drop_dominated(std::span<Key> keys) {
-  index_.build(keys);
-  for (std::size_t place = 0; place < keys.size(); ++place) {
-    State& state = next_.states[keys[place].state];
-    state.dead = index_.any_nowhere_larger(keys[place], [&](std::uint32_t other) {
-      ++comparisons_;
-      return other != keys[place].state && dominates(next_.states[other], state);
-    });
-    // What it dominates is dominated by what dominates it, too.
-    if (state.dead) index_.remove(place);
-  }
-}
-
-template <std::size_t Words>
-void LayeredSearch<Words>::rehash(std::size_t slots) {
-  table_.assign(slots, 0);
-  twin_table_.assign(slots, 0);
-  for (std::size_t i = 0; i < used_fronts_; ++i) {
-    std::uint32_t& slot = table_[fronts_[i].placed.hash() & (slots - 1)];
-    fronts_[i].next = slot;
-    slot = static_cast<std::uint32_t>(i + 1);
-  }
-  for (std::size_t i = 0; i < next_.states.size(); ++i) {
-    std::uint32_t& twins = twin_table_[next_.states[i].twin_hash & (slots - 1)];
-    next_.states[i].next_twin = twins;
-    twins = static_cast<std::uint32_t>(i + 1);
-  }
-}
-
-// The steps up to `last`, and what is not placed one after another from `ended` on, in the order of the numbers:
-// nothing then comes before what it waits for.
-template <std::size_t Words>
-void LayeredSearch<Words>::finish_schedule(std::uint32_t last, const OpSet<Words>& placed, Ticks ended) {
-  for (std::uint32_t step = last; step != kNoStep; step = steps_[step].parent)
+void LayeredSearch<Words>::finish_schedule(const Parent& parent, Ticks start, std::span<const OpStart> starts,
+                                           const State& child, Ticks ended) {
+  for (std::uint32_t step = parent.state.step; step != kNoStep; step = steps_[step].parent)
     best_->ops[steps_[step].op] = {.mode = steps_[step].mode, .start = steps_[step].start};
-  (all_ - placed).for_each([&](std::size_t i) {
-    best_->ops[i] = {.mode = block_->mode_offsets[i], .start = ended};
-    ended += block_->fastest[i];
+  for (const OpStart& one : starts) best_->ops[one.op] = {.mode = one.mode, .start = start};
+  finish_alone(child.placed, ended);
+}
+
+// What is not placed one after another from `ended` on, in the order of the numbers: nothing then comes before what it
+// waits for.
+template <std::size_t Words>
+void LayeredSearch<Words>::finish_alone(const OpSet<Words>& placed, Ticks ended) {
+  const Block& block = *block_.block;
+  (block_.all - placed).for_each([&](std::size_t i) {
+    best_->ops[i] = {.mode = block.mode_offsets[i], .start = ended};
+    ended += block.fastest[i];
   });
   best_->makespan = ended;
   limit_ = static_cast<double>(ended) * (1 - kTimeTolerance);

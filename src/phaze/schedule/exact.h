@@ -1,28 +1,32 @@
 // Exact search over one block: dynamic programming over downsets, with bounds, in widening beams.
 //
-// A state is what the future needs to know of a schedule's beginning: the set S of operators placed, the time t of the
-// last start, and of the operators still running at t their modes and finishes. A step places one more operator whose
-// predecessors are in S, in one of its modes, at the earliest time at or after t at which it fits. Operators are thus
-// placed by rising start.
+// A state is what the future needs to know of a schedule's beginning: the set S of operators placed, a time t before
+// which all of them have started and at or after which all others will, and of the operators still running at t their
+// modes and finishes. A step places a set X of operators, all at the same moment, and passes on to the next finish.
+// Operators are thus placed by rising start.
 //
 // Why this reaches an optimum. Let V(N) be the least makespan of all ways to complete state N with starts at or after
 // its t. Claim: V(N) is the least V over the children kept. Among the best completions take one with the least sum of
-// finishes, and in it the first start, of operator x in mode m at time s. Could x start earlier, at s' with t ≤ s' < s?
-// Before s only what runs in N is running, and from s on x holds what it held before and for no longer; so the
-// completion with x at s' would be valid, no longer, and of smaller sum. Hence s is the earliest fit, and the state
-// after this step is a child that the rest completes. (This is the argument that active schedules suffice, for several
-// modes: the mode is part of the step.) Two rules drop children and keep the claim:
+// finishes, and in it the first start, at time s, and the set X of all that starts then. Could one of them start
+// earlier, at s' with t ≤ s' < s? Before s only what runs in N is running, and from s on it holds what it held before
+// and for no longer; so the completion with it at s' would be valid, no longer, and of smaller sum. Hence s is the
+// earliest fit of every member of X, one of the moments at which something that runs in N finishes, or t. And could
+// anything start between s and the next finish f? It could as well start at s, for the same reason. So the state after
+// X, with time f, is a child that the rest completes. (This is the argument that active schedules suffice, for several
+// modes: the modes are part of the step. Sets that start together are the extension alternatives of Stinson, Davis and
+// Khumawala 1978.) Some rules drop children and keep the claim:
 //
-//  - Room before. If some operator y could, in some mode, run to its end before s, then the child (x, m, s) is dropped:
-//    in the completion above, y could be moved there, ending sooner than its start, which again lowers the sum.
+//  - Room before. If some operator y could, in some mode, run to its end before s, or beside X from s to its end before
+//    f, then the child is dropped: in the completion above, y could be moved there, ending sooner than its start, which
+//    again lowers the sum.
 //  - Exclusive modes. An exclusive mode (block.h) tolerates nothing beside it, so it is a barrier. Let e be a moment at
 //    which nothing runs and x is free to start, and let x run later in an exclusive mode, from e' on. Moving x to e and
 //    all between e and e' back by its duration keeps every constraint and the makespan. So at such a moment it can be
 //    decided for good: x exclusively now, or never exclusively. Of several such operators the first in index order goes
-//    first; a child that starts the k-th of them bars the earlier ones, and a child that passes the moment with an
-//    operator in another mode bars them all. A state therefore also has the set B of barred operators, and V(N) counts
-//    completions that respect it. The two rules do not disturb each other: what the first one looks at depends on e,
-//    not on which operator runs there, and it moves no operator into an exclusive mode.
+//    first; a child that starts the k-th of them bars the earlier ones, and a child that passes the moment with others
+//    bars them all. A state therefore also has the set B of barred operators, and V(N) counts completions that respect
+//    it. The two rules do not disturb each other: what the first one looks at depends on e, not on which operator runs
+//    there, and it moves no operator into an exclusive mode.
 //    An operator that nothing waits for need not run exclusively before the end: moved there, all behind it comes
 //    forward by its duration. So it is neither started in this way nor barred. Instead, a state is completed as it is
 //    with all that is unplaced one after another, which is a schedule worth knowing in any case.
@@ -32,19 +36,39 @@
 //    is not started while a is unplaced, as long as the exchange puts no barred operator into an exclusive mode: with
 //    both barred or neither, always; with only a barred, if b starts in a mode that is not exclusive, because then
 //    neither does a. What is passed over in an exclusive mode for this reason is not barred by those that come after
-//    it.
+//    it. If a and b start together, a has the faster mode, for the same reason.
+//  - Needless groups. What runs between two moments at which nothing runs, in modes that are not exclusive, is a group.
+//    Let every operator of a group have an exclusive mode that takes no longer than its least work for some resource,
+//    the same for all (on a chip: it can use all of the bandwidth by itself), and let none of them have been barred
+//    when the group began. Then they may as well run exclusively, one after another, by rising finish in the group: by
+//    the finish of the j-th the resource has done at least the work of the first j, so that each of them ends no later
+//    than before. So a group needs an operator of another kind, and a state whose group ends without one is dropped.
+//
+//    Why that keeps an optimum, whatever dominance (below) drops. A state is needless as long as its group has no
+//    operator of another kind. Needless states dominate only needless states of the same group, which began in the same
+//    state A. Claim: of every state N that is not needless, the search finds a schedule no longer than V(N). By
+//    induction, from states with all operators placed downwards. If something runs in N, its children are not needless
+//    as long as the group goes on, and the claim follows as above. Otherwise N is the beginning of a group or of an
+//    exclusive operator. If a best completion runs an operator exclusively that is free in N and that others wait for,
+//    a child that is no group does as well. Otherwise consider the best completions with the fewest operators in modes
+//    that are not exclusive: in none of these is the first group needless, since it could be dissolved. Those of them
+//    that begin as states alive do, of this group and needless, may at some layer be represented by one of them alone;
+//    of its completions take one with the least sum of finishes among operators unplaced. It obeys the rules above:
+//    room before could move an operator out of an exclusive mode, but that would shorten the schedule. Its next state
+//    is alive, or dominated by one of the same group, which has such a completion as well, or by one that is not
+//    needless, for which the claim is known; and it is needless no more before the group ends.
 //
 // After a step, time is put forward to the first moment at which something unplaced could start: what is not possible
 // before it is no matter of choice. States then differ only in what the future can tell apart, and their bounds see
 // what stays unused until then.
 //
-// Dominance. Of two states with the same S, the first dominates when t1 ≤ t2, B1 ⊆ B2, at no moment from t2 on more is
-// held of a resource in the first than in the second, what runs last in the first ends by t2 or no later than in the
-// second, and so does every operator that something unplaced waits for. Then from t2 on the first has everything free
-// and finished that the second has, every completion of the second completes the first, and V1 ≤ V2: the second is
-// dropped. Who holds what does not matter: the many operators for which nobody waits, gradients of weights above all,
-// stand for each other. Since S grows by one operator a step, states are compared within a layer, and when a layer is
-// expanded all its states are known.
+// Dominance (state_layer.h). Of two states with the same S, the first dominates when t1 ≤ t2, B1 ⊆ B2, at no moment
+// from t2 on more is held of a resource in the first than in the second, what runs last in the first ends by t2 or no
+// later than in the second, and so does every operator that something unplaced waits for. Then from t2 on the first has
+// everything free and finished that the second has, every completion of the second completes the first, and V1 ≤ V2:
+// the second is dropped. Who holds what does not matter: the many operators for which nobody waits, gradients of
+// weights above all, stand for each other. States with the same S have as many operators placed, and when a layer of
+// states with so many is expanded all its states are known.
 //
 // Most pairs are told apart by a few numbers per state (key_index.h), none of which is larger in a state that
 // dominates. One is the moment at which a resource would be free if what is held of it were done as densely as
@@ -52,10 +76,13 @@
 // on, so that c1 ≤ c2. Another is the first moment from t on after which at most half of the resource is held.
 //
 // Bounds. Worths (bounds.h) count the ticks that the unplaced operators and the rests of the running ones must still
-// earn; heads and tails count paths. States that cannot beat the best schedule by kTimeTolerance are dropped.
+// earn; heads and tails count paths. Paths are followed beside what runs: an operator starts no sooner than what runs
+// leaves room for its mode, exclusive modes not before all of it has ended, and barred ones never. One that runs for
+// long on few cores keeps the chain that everything waits for from using all of them, and that shows at once. States
+// that cannot beat the best schedule by kTimeTolerance are dropped.
 //
-// Moments. Passes for the proof also drop a state if nothing that is free at its time could fill the time until the
-// next finish well enough (moment.h).
+// Moments. Of the sets that fit, only those are looked at that leave little enough unused until the next finish
+// (moment.h). Passes for the proof also drop a state if no such set can follow.
 //
 // Beams. A pass keeps at most `width` states a layer, those of the least rank. If nothing was cut, the pass was the
 // whole search and the best schedule is optimal. Otherwise the least bound among the states cut is still a bound on
@@ -75,16 +102,17 @@
 // are due to Demeulemeester and Herroelen (1992), for several modes to Sprecher and Drexl (1998).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "phaze/base/stop.h"
 #include "phaze/schedule/block.h"
-#include "phaze/schedule/key_index.h"
 #include "phaze/schedule/moment.h"
+#include "phaze/schedule/search_block.h"
+#include "phaze/schedule/search_state.h"
 #include "phaze/schedule/search_worth.h"
+#include "phaze/schedule/state_layer.h"
 
 namespace phaze::schedule {
 
@@ -114,104 +142,84 @@ class LayeredSearch {
                   BlockSchedule& best, Stop& stop);
 
  private:
-  struct State {
-    OpSet<Words> placed;
-    OpSet<Words> barred;
-    Ticks time = 0;
-    Ticks alone = 0;  // what is unplaced takes one after another
-    double bound = 0;
-    double rank = 0;
-    std::uint32_t step = 0;           // how it came about
-    std::uint32_t running_begin = 0;  // into the layer's running list, by rising finish
-    std::uint32_t running_count = 0;
-    std::uint32_t front = 0;      // of its layer
-    std::uint32_t next_twin = 0;  // next state of the layer in the same slot of twin_table_, plus one
-    std::uint64_t twin_hash = 0;  // of all but what is barred
-    bool dead = false;
-  };
+  using State = SearchState<Words>;
   struct Step {
     std::uint32_t parent;
     std::uint32_t op, mode;
     Ticks start;
   };
-  struct Layer {
-    std::vector<State> states;
-    std::vector<Running> running;
-    std::vector<double> left;  // per state and worth: what the unplaced operators are worth
-    void clear() {
-      states.clear();
-      running.clear();
-      left.clear();
+  // A state as it is expanded.
+  struct Parent {
+    const State& state;
+    std::span<const Running> running;
+    std::span<const double> left;
+    Ticks all_done;
+    Ticks moment(std::size_t piece) const { return piece == 0 ? state.time : running[piece - 1].finish; }
+  };
+  // One way to start an operator beside what runs, at the earliest moment at which it fits.
+  struct Candidate {
+    OpStart start;
+    std::uint32_t piece;  // operators running in the parent that have finished by then
+  };
+  // What is decided with a child about exclusive modes, and what that adds to the worth of what is unplaced.
+  struct Barring {
+    OpSet<Words> ops;
+    std::vector<double> price;
+    void clear(std::size_t worths) {
+      ops = {};
+      price.assign(worths, 0);
     }
   };
 
-  // States of the next layer with the same operators placed.
-  struct Front {
-    OpSet<Words> placed;
-    std::vector<Key> keys;
-    std::uint32_t next = 0;  // front in the same slot of table_, plus one
-  };
-
-  struct Candidate {
-    std::uint32_t op, mode;
-    std::uint32_t piece;  // operators running in the parent that have finished by the start
-    Ticks start;
-  };
-
-  void prepare(const Block& block);
-  void put_few_of_each_front_first(std::size_t most);
-  bool goes_after_an_equal(const State& state, const Candidate& candidate) const;
-  void expand(std::size_t index);
-  void add_child(std::size_t index, const Candidate& candidate, const OpSet<Words>& newly_barred,
-                 const std::vector<double>& price_of_barring);
+  void begin(const Block& block, const std::vector<SearchWorth>& worths, const PassLimits& limits, BlockSchedule& best);
+  void keep_best(const StateLayer<Words>& layer, std::size_t most);
+  void expand(const StateLayer<Words>& layer, std::size_t index);
+  void find_candidates(const Parent& parent);
+  OpSet<Words> free_at(std::size_t piece) const;
+  void set_held(std::span<const Running> running);
+  void bar(std::size_t op, Barring& barring) const;
+  void start_exclusively(const Parent& parent);
+  void start_one(const Parent& parent, std::size_t piece);
+  void start_together(const Parent& parent, std::size_t piece);
+  bool goes_after(const State& state, const OpStart& start, const OpSet<Words>& waiting) const;
+  bool may_join(const State& state, const OpSet<Words>& free_ops, const OpStart& start,
+                std::span<const OpStart> joined) const;
+  bool leaves_room(Ticks time, const OpSet<Words>& free_ops, const MomentFiller::Filling& filling) const;
+  void add_child(const Parent& parent, std::size_t piece, std::span<const OpStart> starts, const Barring& barring);
   void put_time_forward(State& state);
-  bool is_cut(const State& state);
+  Ticks least_end_beside(const State& state);
+  void set_bound(const Parent& parent, State& child);
   bool can_be_filled(const State& state);
-  bool awaited(const State& state, std::size_t op) const { return !after_[op].subset_of(state.placed); }
-  bool dominates(const State& a, const State& b) const;
-  Key key_of(const State& state) const;
-  Front& front_of(const OpSet<Words>& placed);
-  bool has_twin(State& state);
-  bool insert(State& state);
-  void drop_dominated();
-  void drop_dominated(std::span<Key> keys);
-  void rehash(std::size_t slots);
-  void finish_schedule(std::uint32_t last, const OpSet<Words>& placed, Ticks ended);
+  void finish_schedule(const Parent& parent, Ticks start, std::span<const OpStart> starts, const State& child,
+                       Ticks ended);
+  void finish_alone(const OpSet<Words>& placed, Ticks ended);
 
-  const Block* block_ = nullptr;
+  SearchBlock<Words> block_;
   const std::vector<SearchWorth>* worths_ = nullptr;
   BlockSchedule* best_ = nullptr;
   PassResult* result_ = nullptr;
   double limit_ = 0;  // states with a bound of this or more are of no use
-  std::vector<OpSet<Words>> before_, after_;
-  std::vector<OpSet<Words>> equals_before_;    // those that go first by the order of equals, once they are free
-  std::vector<Units> lightest_;                // per operator and resource: the least that a shareable mode demands
-  std::vector<std::uint32_t> longest_first_;   // operators by what remains from their start on
-  std::vector<std::uint32_t> scarcest_first_;  // resources that are demanded at all, the one with the most work first
-  std::vector<std::uint64_t> demand_hashes_;   // of modes
-  OpSet<Words> all_;
-  std::size_t placed_count_ = 0;
-  Layer now_, next_;
+  double path_in_rank_ = 0;
+  bool finding_ = false;                   // rather than proving
+  double owed_ = 0;                        // units of work done beside states
+  std::vector<StateLayer<Words>> layers_;  // by the number of operators placed
+  bool a_layer_is_full_ = false;
   std::vector<Step> steps_;
-  std::vector<Front> fronts_;  // of the next layer; those beyond used_fronts_ are there for their memory
-  std::size_t used_fronts_ = 0;
-  std::vector<std::uint32_t> table_;       // fronts by the set of operators placed
-  std::vector<std::uint32_t> twin_table_;  // states by the time and what is held, too
   std::vector<std::uint32_t> kept_;
   std::vector<std::size_t> of_front_;  // states seen
   std::vector<Candidate> candidates_;
+  std::vector<Candidate> exclusive_;
+  std::vector<OpStart> starts_, next_starts_;
   std::vector<std::uint32_t> free_from_;  // per operator: the piece from which on nothing before it is running
-  KeyIndex index_;
-  MomentFiller filler_;
-  std::vector<Moment::Free> free_ops_;
-  std::vector<Units> held_, free_;
-  std::vector<double> rest_;         // per piece and worth: what the operators running then still earn
-  std::vector<double> least_ranks_;  // of the next layer, at most most_children_, as a heap
-  std::size_t most_children_ = 0;
-  std::uint64_t comparisons_ = 0;
-  double path_in_rank_ = 0;
-  bool finding_ = false;  // rather than proving
-  std::vector<double> price_of_all_, price_of_tried_, nothing_, left_;
+  OpSet<Words> available_;                // operators of which that is known
+  Ticks room_ = 0;                        // the earliest end of anything that does not need the chip for itself
+  Barring nothing_, tried_, all_;
+  MomentFiller filler_, next_filler_;
+  std::vector<double> left_, left_then_;
+  std::vector<Running> running_;  // of a child
+  std::vector<Units> held_;       // per piece and resource: what is held once so many have finished
+  std::vector<Units> free_;
+  std::vector<Ticks> finishes_;
 };
 
 extern template class LayeredSearch<1>;

@@ -23,6 +23,11 @@ struct OpSet {
       if (word != 0) return false;
     return true;
   }
+  std::size_t size() const {
+    std::size_t count = 0;
+    for (const std::uint64_t word : words) count += static_cast<std::size_t>(std::popcount(word));
+    return count;
+  }
   bool subset_of(const OpSet& other) const {
     for (std::size_t w = 0; w < Words; ++w)
       if ((words[w] & ~other.words[w]) != 0) return false;

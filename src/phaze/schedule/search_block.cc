@@ -1,0 +1,112 @@
+#include "phaze/schedule/search_block.h"
+
+#include <algorithm>
+
+#include "phaze/base/hash.h"
+
+namespace phaze::schedule {
+namespace {
+
+// By so much the least work of an operator may fall short of its time for rounding alone; over a hundred operators that
+// is still below kTimeTolerance.
+constexpr Ticks kRoundingTicks = kSerialTicks >> 38U;
+
+bool same_modes(const Block& block, std::size_t a, std::size_t b) {
+  const std::size_t first = block.mode_offsets[a], other = block.mode_offsets[b];
+  const std::size_t count = block.mode_offsets[a + 1] - first;
+  if (block.mode_offsets[b + 1] - other != count) return false;
+  for (std::size_t m = 0; m < count; ++m) {
+    const BlockMode &x = block.modes[first + m], &y = block.modes[other + m];
+    if (x.duration != y.duration || x.exclusive != y.exclusive) return false;
+    if (!std::equal(block.demand(first + m), block.demand(first + m) + block.resources, block.demand(other + m)))
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+template <std::size_t Words>
+void SearchBlock<Words>::prepare(const Block& given) {
+  block = &given;
+  set_order();
+  set_resources();
+  find_equals();
+  find_what_runs_as_well_alone();
+}
+
+template <std::size_t Words>
+void SearchBlock<Words>::set_order() {
+  const std::size_t n = block->size;
+  before.resize(n);
+  after.resize(n);
+  just_before.resize(n);
+  longest_first.resize(n);
+  all = {};
+  for (std::size_t i = 0; i < n; ++i) {
+    before[i] = block->set_of<Words>(block->before_row(i));
+    after[i] = block->set_of<Words>(block->after_row(i));
+    just_before[i] = before[i];
+    before[i].for_each([&](std::size_t j) { just_before[i] = just_before[i] - before[j]; });
+    longest_first[i] = static_cast<std::uint32_t>(i);
+    all.insert(i);
+  }
+  std::ranges::stable_sort(longest_first, [&](std::uint32_t a, std::uint32_t b) {
+    return block->fastest[a] + block->tails[a] > block->fastest[b] + block->tails[b];
+  });
+}
+
+template <std::size_t Words>
+void SearchBlock<Words>::set_resources() {
+  const std::size_t resources = block->resources;
+  lightest.assign(block->size * resources, kCapacityUnits + 1);
+  for (std::size_t i = 0; i < block->size; ++i)
+    for (std::size_t m = block->mode_offsets[i]; m < block->mode_offsets[i + 1]; ++m)
+      if (!block->modes[m].exclusive)
+        for (std::size_t k = 0; k < resources; ++k) {
+          Units& least = lightest[i * resources + k];
+          least = std::min(least, block->demand(m)[k]);
+        }
+  demand_hashes.assign(block->modes.size(), 0);
+  std::vector<double> work(resources, 0);
+  for (std::size_t m = 0; m < block->modes.size(); ++m)
+    for (std::size_t k = 0; k < resources; ++k) {
+      demand_hashes[m] = mix(demand_hashes[m] ^ static_cast<std::uint64_t>(block->demand(m)[k]));
+      work[k] += static_cast<double>(block->demand(m)[k]) * static_cast<double>(block->modes[m].duration);
+    }
+  scarcest_first.clear();
+  for (std::size_t k = 0; k < resources; ++k)
+    if (work[k] > 0) scarcest_first.push_back(static_cast<std::uint32_t>(k));
+  std::ranges::stable_sort(scarcest_first, [&](std::uint32_t a, std::uint32_t b) { return work[a] > work[b]; });
+}
+
+template <std::size_t Words>
+void SearchBlock<Words>::find_equals() {
+  equals_before.assign(block->size, {});
+  for (std::size_t b = 0; b < block->size; ++b)
+    for (std::size_t a = 0; a < block->size; ++a) {
+      const bool goes_first = after[b].subset_of(after[a]) && (a < b || after[a] != after[b]);
+      if (goes_first && same_modes(*block, a, b)) equals_before[b].insert(a);
+    }
+}
+
+// Of the resource for which there are most such operators.
+template <std::size_t Words>
+void SearchBlock<Words>::find_what_runs_as_well_alone() {
+  const std::vector<Ticks> work = least_work(*block);
+  as_well_alone = {};
+  for (std::size_t k = 0; k < block->resources; ++k) {
+    OpSet<Words> found;
+    for (std::size_t i = 0; i < block->size; ++i)
+      if (block->modes[block->mode_offsets[i]].exclusive &&
+          block->fastest[i] <= work[i * block->resources + k] + kRoundingTicks)
+        found.insert(i);
+    if (found.size() > as_well_alone.size()) as_well_alone = found;
+  }
+}
+
+template struct SearchBlock<1>;
+template struct SearchBlock<2>;
+template struct SearchBlock<4>;
+
+}  // namespace phaze::schedule

@@ -1,0 +1,39 @@
+// What the search over a block (exact.h) looks up again and again.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "phaze/schedule/block.h"
+#include "phaze/schedule/op_set.h"
+
+namespace phaze::schedule {
+
+template <std::size_t Words>
+struct SearchBlock {
+  const Block* block = nullptr;
+  OpSet<Words> all;
+  std::vector<OpSet<Words>> before, after;
+  std::vector<OpSet<Words>> just_before;      // with nothing in between
+  std::vector<OpSet<Words>> equals_before;    // those that go first by the order of equals, once they are free
+  OpSet<Words> as_well_alone;                 // operators that take no longer alone than their share of a resource
+  std::vector<Units> lightest;                // per operator and resource: the least that a shareable mode demands
+  std::vector<std::uint32_t> longest_first;   // operators by what remains from their start on
+  std::vector<std::uint32_t> scarcest_first;  // resources that are demanded at all, the one with the most work first
+  std::vector<std::uint64_t> demand_hashes;   // of modes
+
+  // The block must outlive its use here.
+  void prepare(const Block& given);
+
+ private:
+  void set_order();
+  void set_resources();
+  void find_equals();
+  void find_what_runs_as_well_alone();
+};
+
+extern template struct SearchBlock<1>;
+extern template struct SearchBlock<2>;
+extern template struct SearchBlock<4>;
+
+}  // namespace phaze::schedule

@@ -1,0 +1,227 @@
+#include "phaze/schedule/state_layer.h"
+
+#include <algorithm>
+
+#include "phaze/base/hash.h"
+
+namespace phaze::schedule {
+namespace {
+
+constexpr std::size_t kFirstSlots = 128;
+// Of its front, a new state is compared at once with so many others, the latest; when the layer is complete, with all
+// of a part of this size.
+constexpr std::size_t kMostCompared = 4;
+constexpr std::size_t kMostIndexed = 4096;
+// Layers with more states than this do not keep their memory.
+constexpr std::size_t kMuch = std::size_t{1} << 14U;
+
+}  // namespace
+
+template <std::size_t Words>
+void StateLayer<Words>::begin(const SearchBlock<Words>& block, std::size_t most) {
+  block_ = &block;
+  most_ = most;
+  states_.clear();
+  running_.clear();
+  left_.clear();
+  least_ranks_.clear();
+  used_fronts_ = 0;
+  table_.assign(kFirstSlots, 0);
+  twin_table_.assign(kFirstSlots, 0);
+}
+
+template <std::size_t Words>
+void StateLayer<Words>::end() {
+  if (states_.size() > kMuch) *this = {};
+}
+
+template <std::size_t Words>
+bool StateLayer<Words>::dominates(const State& a, std::span<const Running> mine, const State& b,
+                                  std::span<const Running> theirs) const {
+  if (a.time > b.time || !a.barred.subset_of(b.barred)) return false;
+  if (a.needless && !(b.needless && a.group == b.group)) return false;
+  std::size_t first = 0;
+  while (first < mine.size() && mine[first].finish <= b.time) ++first;
+  if (first == mine.size()) return true;
+  if (theirs.empty() || mine.back().finish > theirs.back().finish) return false;
+  for (std::size_t r = first; r < mine.size(); ++r) {
+    if (!awaited(a, mine[r].op)) continue;
+    const bool covered = std::ranges::any_of(
+        theirs, [&](const Running& other) { return other.op == mine[r].op && other.finish >= mine[r].finish; });
+    if (!covered) return false;
+  }
+  // Both hold less and less, so it suffices to look at b's time and whenever something of b's has ended.
+  for (const std::uint32_t k : block_->scarcest_first) {
+    const auto demand = [&](const Running& runs) { return block_->block->demand(runs.mode)[k]; };
+    Units held = 0, held_by_other = 0;
+    for (std::size_t r = first; r < mine.size(); ++r) held += demand(mine[r]);
+    for (const Running& runs : theirs) held_by_other += demand(runs);
+    if (held > held_by_other) return false;
+    std::size_t over = first;
+    for (std::size_t ended = 0; ended < theirs.size(); ++ended) {
+      held_by_other -= demand(theirs[ended]);
+      for (; over < mine.size() && mine[over].finish <= theirs[ended].finish; ++over) held -= demand(mine[over]);
+      const bool more_ends = ended + 1 < theirs.size() && theirs[ended + 1].finish == theirs[ended].finish;
+      if (held > held_by_other && !more_ends) return false;
+    }
+  }
+  return true;
+}
+
+template <std::size_t Words>
+Key StateLayer<Words>::key_of(const State& state, std::span<const Running> running) const {
+  const auto time = static_cast<float>(state.time);
+  Key key{.numbers = {time, time, time}, .state = 0};
+  for (const Running& runs : running)
+    if (awaited(state, runs.op)) key.numbers[Key::kAwaited] = static_cast<float>(runs.finish);
+  if (!running.empty()) key.numbers[1] = static_cast<float>(running.back().finish);
+  float* const moments = key.numbers.data() + Key::kPacked + Key::kResources;
+  std::fill_n(moments, Key::kLevels.size(), time);
+  const std::vector<std::uint32_t>& scarcest = block_->scarcest_first;
+  for (std::size_t k = 0; k < Key::kResources; ++k) {
+    double packed = 0;
+    Units held = 0;
+    for (std::size_t r = k < scarcest.size() ? running.size() : 0; r-- > 0;) {
+      const Units demand = block_->block->demand(running[r].mode)[scarcest[k]];
+      packed += static_cast<double>(running[r].finish - state.time) * static_cast<double>(demand);
+      if (k > 0) continue;
+      const Units before = held;
+      held += demand;
+      for (std::size_t level = 0; level < Key::kLevels.size(); ++level) {
+        const auto most = static_cast<Units>(Key::kLevels[level] * static_cast<double>(kCapacityUnits));
+        if (before <= most && held > most) moments[level] = static_cast<float>(running[r].finish);
+      }
+    }
+    key.numbers[Key::kPacked + k] =
+        static_cast<float>(static_cast<double>(state.time) + packed / static_cast<double>(kCapacityUnits));
+  }
+  return key;
+}
+
+template <std::size_t Words>
+typename StateLayer<Words>::Front& StateLayer<Words>::front_of(const OpSet<Words>& placed) {
+  std::uint32_t& slot = table_[placed.hash() & (table_.size() - 1)];
+  for (std::uint32_t at = slot; at != 0; at = fronts_[at - 1].next)
+    if (fronts_[at - 1].placed == placed) return fronts_[at - 1];
+  if (used_fronts_ == fronts_.size()) fronts_.emplace_back();
+  Front& front = fronts_[used_fronts_++];
+  front.placed = placed;
+  front.keys.clear();
+  front.next = slot;
+  slot = static_cast<std::uint32_t>(used_fronts_);
+  return front;
+}
+
+// Of what is held for how long, whatever the order; who holds it matters only where somebody waits.
+template <std::size_t Words>
+std::uint64_t StateLayer<Words>::twin_hash(const State& state, std::span<const Running> running) const {
+  std::uint64_t sum = 0;
+  for (const Running& runs : running) {
+    const std::uint64_t who = awaited(state, runs.op) ? runs.op + 1 : 0;
+    sum += mix(static_cast<std::uint64_t>(runs.finish) ^ block_->demand_hashes[runs.mode] ^ who);
+  }
+  return mix(mix(state.placed.hash() ^ static_cast<std::uint64_t>(state.time)) ^ sum);
+}
+
+// A twin has the same time and holds the same for as long; no more is barred in it.
+template <std::size_t Words>
+bool StateLayer<Words>::has_twin(std::uint64_t hash, const State& state, std::span<const Running> running) const {
+  for (std::uint32_t at = twin_table_[hash & (twin_table_.size() - 1)]; at != 0; at = states_[at - 1].next_twin) {
+    const Entry& other = states_[at - 1];
+    if (other.dead || other.twin_hash != hash || other.state.placed != state.placed) continue;
+    if (dominates(at - 1, state, running)) return true;
+  }
+  return false;
+}
+
+template <std::size_t Words>
+bool StateLayer<Words>::insert(const State& state, std::span<const Running> running, std::span<const double> left) {
+  if ((states_.size() + 1) * 2 > table_.size()) rehash(table_.size() * 4);
+  const std::uint64_t hash = twin_hash(state, running);
+  if (has_twin(hash, state, running)) return false;
+  Key key = key_of(state, running);
+  key.state = static_cast<std::uint32_t>(states_.size());
+  Front& front = front_of(state.placed);
+  std::vector<Key>& keys = front.keys;
+  const std::size_t begin = keys.size() - std::min(keys.size(), kMostCompared);
+  for (std::size_t i = keys.size(); i-- > begin;)
+    if (keys[i].nowhere_larger(key) && dominates(keys[i].state, state, running)) return false;
+  std::size_t kept = begin;
+  for (std::size_t i = begin; i < keys.size(); ++i) {
+    Entry& other = states_[keys[i].state];
+    if (key.nowhere_larger(keys[i]) && dominates(state, running, other.state, this->running(keys[i].state)))
+      other.dead = true;
+    else
+      keys[kept++] = keys[i];
+  }
+  keys.resize(kept);
+  keys.push_back(key);
+  std::uint32_t& twins = twin_table_[hash & (twin_table_.size() - 1)];
+  states_.push_back({.state = state,
+                     .twin_hash = hash,
+                     .running_begin = static_cast<std::uint32_t>(running_.size()),
+                     .running_count = static_cast<std::uint32_t>(running.size()),
+                     .front = static_cast<std::uint32_t>(&front - fronts_.data()),
+                     .next_twin = twins});
+  twins = static_cast<std::uint32_t>(states_.size());
+  running_.insert(running_.end(), running.begin(), running.end());
+  left_.insert(left_.end(), left.begin(), left.end());
+  least_ranks_.push_back(state.rank);
+  std::ranges::push_heap(least_ranks_);
+  if (least_ranks_.size() > most_) {
+    std::ranges::pop_heap(least_ranks_);
+    least_ranks_.pop_back();
+  }
+  return true;
+}
+
+template <std::size_t Words>
+std::uint64_t StateLayer<Words>::drop_dominated(double limit) {
+  std::uint64_t comparisons = 0;
+  for (std::size_t i = 0; i < used_fronts_; ++i) {
+    std::vector<Key>& keys = fronts_[i].keys;
+    if (keys.size() <= kMostCompared) continue;
+    std::erase_if(keys, [&](const Key& key) { return states_[key.state].state.bound >= limit; });
+    if (keys.size() > kMostIndexed) std::ranges::stable_sort(keys, {}, &Key::packed);
+    for (std::size_t from = 0; from < keys.size(); from += kMostIndexed)
+      drop_dominated(std::span(keys).subspan(from, std::min(kMostIndexed, keys.size() - from)), comparisons);
+  }
+  return comparisons;
+}
+
+template <std::size_t Words>
+void StateLayer<Words>::drop_dominated(std::span<Key> keys, std::uint64_t& comparisons) {
+  index_.build(keys);
+  for (std::size_t place = 0; place < keys.size(); ++place) {
+    const std::uint32_t at = keys[place].state;
+    Entry& entry = states_[at];
+    entry.dead = index_.any_nowhere_larger(keys[place], [&](std::uint32_t other) {
+      ++comparisons;
+      return other != at && dominates(other, entry.state, running(at));
+    });
+    // What it dominates is dominated by what dominates it, too.
+    if (entry.dead) index_.remove(place);
+  }
+}
+
+template <std::size_t Words>
+void StateLayer<Words>::rehash(std::size_t slots) {
+  table_.assign(slots, 0);
+  twin_table_.assign(slots, 0);
+  for (std::size_t i = 0; i < used_fronts_; ++i) {
+    std::uint32_t& slot = table_[fronts_[i].placed.hash() & (slots - 1)];
+    fronts_[i].next = slot;
+    slot = static_cast<std::uint32_t>(i + 1);
+  }
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    std::uint32_t& twins = twin_table_[states_[i].twin_hash & (slots - 1)];
+    states_[i].next_twin = twins;
+    twins = static_cast<std::uint32_t>(i + 1);
+  }
+}
+
+template class StateLayer<1>;
+template class StateLayer<2>;
+template class StateLayer<4>;
+
+}  // namespace phaze::schedule

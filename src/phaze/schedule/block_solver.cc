@@ -1,6 +1,7 @@
 #include "phaze/schedule/block_solver.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 namespace phaze::schedule {
@@ -24,7 +25,6 @@ constexpr std::uint64_t kPartForLittle = 16, kPartForHardlyAnything = 256;
 constexpr std::size_t kManyModes = 2;
 constexpr std::size_t kFirstWidth = 16;
 constexpr std::uint64_t kMostTriesPerOperator = 1000;
-constexpr std::size_t kWiden = 4;
 // A layer of so many states takes a few hundred megabytes.
 constexpr std::size_t kWidest = std::size_t{1} << 20U;
 
@@ -53,21 +53,22 @@ std::uint64_t part_for(const BlockResult& result) {
   return gap > kHardlyAnything ? kPartForLittle : kPartForHardlyAnything;
 }
 
-// After the widest pass that is there to find schedules comes the one for the proof, which is the widest there is: a
-// pass between them sees nearly all that the last one sees, and proves nothing. Where a goal is to be reached, it
-// mostly can be, and schedules are not looked for as long.
-std::size_t wider(std::size_t width, const Goal& goal) {
-  const std::size_t widest_to_find = goal.none() ? kWidestToFind : kWidestToFind / kWiden;
-  return width < widest_to_find ? width * kWiden : std::max(kWidest, width * kWiden);
-}
+// Passes that look for schedules, and those for a proof, which take all the states there are room for. The first proof
+// is tried as soon as narrow passes have found a schedule, with half of the budget, and given up where it has not room
+// enough: most blocks need no more. The last one comes after the widest passes that look for schedules, and leaves a
+// bound where it is no proof. Where a goal is to be reached, schedules are not looked for as long.
+constexpr std::array kNarrowPasses = {PlannedPass{kFirstWidth}, PlannedPass{64}, PlannedPass{kNarrow}};
+constexpr std::array kPassesOfSmall = {PlannedPass{kFirstWidth}, PlannedPass{kWidest}};
+constexpr std::array kWidePasses = {PlannedPass{.width = kWidest, .part = 4, .whole_or_nothing = true},
+                                    PlannedPass{kWidestToFind / 4}, PlannedPass{kWidestToFind}, PlannedPass{kWidest}};
+constexpr std::array kPassesToGoal = {PlannedPass{.width = kWidest, .whole_or_nothing = true},
+                                      PlannedPass{kWidestToFind}};
 
-// Where a goal is to be reached, a pass for the proof that does not see everything is of no use. Once it has a schedule
-// it has seen nearly everything, and goes on to the shortest.
-PassLimits limits_of_pass(std::size_t width, const Goal& goal, const BlockResult& result) {
-  const bool for_proof = width == kWidest;
-  return {.width = width,
-          .enough = for_proof ? result.lower_bound : std::max(goal.short_enough(), result.lower_bound),
-          .ends_where_too_narrow = for_proof && !goal.none()};
+// A pass for the proof that has found a schedule has seen nearly everything, and goes on to the shortest.
+PassLimits limits_of(const PlannedPass& pass, const Goal& goal, const BlockResult& result) {
+  return {.width = pass.width,
+          .enough = pass.width == kWidest ? result.lower_bound : std::max(goal.short_enough(), result.lower_bound),
+          .ends_where_too_narrow = pass.whole_or_nothing};
 }
 
 double limit_of(const BlockResult& result) {
@@ -301,13 +302,14 @@ void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, const 
   const bool searched = small || (has_many_modes(block) && block.size < kLarge);
   if (searched) {
     set_worths(block, {});
-    if (!search(engine, block, kFirstWidth, small ? kWidest : kNarrow, goal, stop, result, statistics)) return;
+    const std::span<const PlannedPass> passes = small ? std::span<const PlannedPass>(kPassesOfSmall) : kNarrowPasses;
+    if (!search(engine, block, passes, goal, stop, result, statistics)) return;
   }
   if (block.size >= kLarge) {
     // The antichain bound may take long here, and is of more use beside a good schedule.
     set_worths(block, {});
     const PassResult pass =
-        engine.search.pass(block, worths_, limits_of_pass(kFirstWidth, goal, result), result.schedule, stop);
+        engine.search.pass(block, worths_, limits_of(kNarrowPasses.front(), goal, result), result.schedule, stop);
     ++statistics.passes;
     statistics.states += pass.states;
     if (pass.complete || closed(result)) {
@@ -356,27 +358,30 @@ void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, const 
     rates = rates_;
   }
   set_worths(*current, rates);
-  const std::size_t from = searched ? wider(kNarrow, goal) : kFirstWidth;
   const Ticks known = result.schedule.makespan;
-  search(engine, *current, from, kWidest, goal, stop, result, statistics);
+  const std::span<const PlannedPass> last = goal.none() ? std::span<const PlannedPass>(kWidePasses) : kPassesToGoal;
+  if (searched || search(engine, *current, kNarrowPasses, goal, stop, result, statistics))
+    search(engine, *current, last, goal, stop, result, statistics);
   if (current != &block && result.schedule.makespan < known) name_modes_of(block, *current, result.schedule);
 }
 
-// Passes of rising width. Some blocks are easier from the end: where the passes begin, the first tries both directions,
-// and the better one goes on, here and later. True if it is worth going on after the widest pass: the block is still
-// open and there is work left.
+// Some blocks are easier from the end: where the passes begin, the first tries both directions, and the better one goes
+// on, here and later. True if it is worth going on after the last pass: the block is still open and there is work left.
 template <std::size_t Words>
-bool BlockSolver::search(Engine<Words>& engine, const Block& block, std::size_t from, std::size_t widest,
+bool BlockSolver::search(Engine<Words>& engine, const Block& block, std::span<const PlannedPass> passes,
                          const Goal& goal, Stop& stop, BlockResult& result, Statistics& statistics) {
   bool backwards = false;
-  const auto run = [&](std::size_t width) {
+  // The least bound of what was not seen.
+  const auto run = [&](const PlannedPass& planned) {
     const Block& directed = backwards ? reversed_ : block;
     // A pass reads no more of the schedule at hand than its makespan; its modes may even be those of another block.
     if (backwards) found_ = result.schedule;
     BlockSchedule& schedule = backwards ? found_ : result.schedule;
     const Ticks known = schedule.makespan;
+    Stop part = stop.part(stop.work_left() / planned.part);
     const PassResult pass = engine.search.pass(directed, backwards ? reversed_worths_ : worths_,
-                                               limits_of_pass(width, goal, result), schedule, stop);
+                                               limits_of(planned, goal, result), schedule, part);
+    stop.spend(part.spent() - stop.spent());
     if (backwards && schedule.makespan < known) {
       mirror(block, schedule);
       std::swap(result.schedule, schedule);
@@ -390,7 +395,7 @@ bool BlockSolver::search(Engine<Words>& engine, const Block& block, std::size_t 
       const double cut = std::min(pass.least_cut, limit_of(result));
       result.lower_bound = std::max(result.lower_bound, whole_ticks(cut));
     }
-    return pass;
+    return pass.least_cut;
   };
   const auto turn = [&] {
     reverse(block, reversed_);
@@ -398,30 +403,24 @@ bool BlockSolver::search(Engine<Words>& engine, const Block& block, std::size_t 
     for (std::size_t v = 0; v < worths_.size(); ++v) reverse(block, worths_[v], reversed_worths_[v]);
     backwards = true;
   };
-  std::size_t width = from;
-  if (from == kFirstWidth) {
-    PassResult pass = run(width);
-    if (result.optimal || pass.stopped) return false;
+  const auto at_end = [&] { return result.optimal || goal.is_met_by(result) || stop.reached(); };
+  if (passes.front().width == kFirstWidth) {
+    const double forwards_cut = run(passes.front());
+    if (at_end()) return false;
     const Ticks forwards = result.schedule.makespan;
-    const double forwards_cut = pass.least_cut;
     turn();
-    pass = run(width);
-    if (result.optimal || pass.stopped) return false;
-    better_backwards_ = result.schedule.makespan < forwards && pass.least_cut > forwards_cut;
+    const double backwards_cut = run(passes.front());
+    better_backwards_ = result.schedule.makespan < forwards && backwards_cut > forwards_cut;
     backwards = better_backwards_;
-    width = wider(width, goal);
+    passes = passes.subspan(1);
   } else if (better_backwards_) {
     turn();
   }
-  for (; width <= widest; width = wider(width, goal)) {
-    const PassResult pass = run(width);
-    if (result.optimal) return false;
-    if (!pass.stopped) continue;
-    // No proof, then. Where it costs little beside that pass, another may find a schedule that shows why.
-    if (width == kWidest && !goal.none() && stop.work_left() > block.size * kWidestToFind) run(kWidestToFind);
-    return false;
+  for (const PlannedPass& pass : passes) {
+    if (at_end()) return false;
+    run(pass);
   }
-  return true;
+  return !at_end();
 }
 
 }  // namespace phaze::schedule

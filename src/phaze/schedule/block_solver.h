@@ -56,6 +56,13 @@ struct Goal {
   }
 };
 
+// One pass of the search (exact.h), as it is planned.
+struct PlannedPass {
+  std::size_t width = 0;          // states of a layer
+  std::uint64_t part = 1;         // it may take one of so many parts of the budget that is left
+  bool whole_or_nothing = false;  // it ends where it has not room enough for a proof
+};
+
 // Keeps its memory from one block to the next.
 class BlockSolver {
  public:
@@ -93,7 +100,7 @@ class BlockSolver {
   void find_shorter(Engine<Words>& engine, const Block& block, const Goal& goal, Stop& stop, BlockResult& result,
                     Statistics& statistics);
   template <std::size_t Words>
-  bool search(Engine<Words>& engine, const Block& block, std::size_t from, std::size_t widest, const Goal& goal,
+  bool search(Engine<Words>& engine, const Block& block, std::span<const PlannedPass> passes, const Goal& goal,
               Stop& stop, BlockResult& result, Statistics& statistics);
   void set_worths(const Block& block, std::span<const double> rates);
 

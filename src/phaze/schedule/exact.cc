@@ -17,7 +17,7 @@ constexpr double kLeftInRank = 0.01;
 constexpr std::size_t kFrontsInLayer = 20;
 // A state costs a unit of the budget. In fronts of thousands the comparisons take longer than all else, and where many
 // operators are free so do the sets that could start: so many of them cost one, too.
-constexpr std::uint64_t kComparisonsPerUnit = 64, kSetsPerUnit = 256;
+constexpr double kComparisonsPerUnit = 64, kSetsPerUnit = 128, kChildrenPerUnit = 4;
 // Sets that are looked at for one state.
 constexpr std::uint64_t kMostSets = std::uint64_t{1} << 24U;
 // A layer is made with room for this many times the states that a pass keeps, since some will be dominated.
@@ -39,7 +39,7 @@ void LayeredSearch<Words>::begin(const Block& block, const std::vector<SearchWor
   worths_ = &worths;
   best_ = &best;
   limit_ = static_cast<double>(best.makespan) * (1 - kTimeTolerance);
-  path_in_rank_ = limits.width <= kNarrow ? kPathInRank : 0;
+  narrow_ = limits.width <= kNarrow;
   finding_ = limits.width <= kWidestToFind;
   owed_ = 0;
   a_layer_is_full_ = false;
@@ -242,17 +242,25 @@ void LayeredSearch<Words>::start_together(const Parent& parent, std::size_t piec
   left_then_.assign(parent.left.begin(), parent.left.end());
   for (std::size_t v = 0; v < worths_->size(); ++v) left_then_[v] += barring.price[v];
   const OpSet<Words> free_ops = free_at(piece);
+  go_first_.assign(block_.block->size, {});
+  for (const OpStart& start : starts_) {
+    OpSet<Words>& first = go_first_[start.op];
+    (block_.equals_before[start.op] & free_ops).for_each([&](std::size_t op) {
+      if (op < start.op) first.insert(op);
+    });
+    if (parent.state.barred.contains(start.op)) first = first & parent.state.barred;
+  }
   const Moment moment{
       .time = time, .running = parent.running.subspan(piece), .starts = starts_, .left = left_then_, .limit = limit_};
-  const auto allowed = [&](const OpStart& start, std::span<const OpStart> joined) {
-    return may_join(parent.state, free_ops, start, joined);
-  };
+  const auto allowed = [&](const OpStart& start, std::span<const OpStart> joined) { return may_join(start, joined); };
   const bool all_seen = filler_.for_each(moment, kMostSets, allowed, [&](const MomentFiller::Filling& filling) {
     OpSet<Words> others = free_ops;
     for (const OpStart& start : filling.starts) others.erase(start.op);
     for (const OpStart& start : filling.starts)
       if (goes_after(parent.state, start, block_.equals_before[start.op] & others)) return;
-    if (!leaves_room(time, others, filling)) add_child(parent, piece, filling.starts, barring);
+    if (leaves_room(time, others, filling)) return;
+    owed_ += 1 / kChildrenPerUnit;
+    add_child(parent, piece, filling.starts, barring);
   });
   owed_ += static_cast<double>(filler_.looked_at()) / kSetsPerUnit;
   if (all_seen) return;
@@ -271,21 +279,17 @@ bool LayeredSearch<Words>::goes_after(const State& state, const OpStart& start, 
 // Sets grow by rising number of the operators, so that what goes first and has a lower number has joined by now, or
 // will not. Of equals that start together, the first has the faster mode.
 template <std::size_t Words>
-bool LayeredSearch<Words>::may_join(const State& state, const OpSet<Words>& free_ops, const OpStart& start,
-                                    std::span<const OpStart> joined) const {
+bool LayeredSearch<Words>::may_join(const OpStart& start, std::span<const OpStart> joined) const {
   const OpSet<Words>& equals = block_.equals_before[start.op];
-  if (equals.empty()) return true;
-  OpSet<Words> waiting;
-  (equals & free_ops).for_each([&](std::size_t op) {
-    if (op < start.op) waiting.insert(op);
-  });
   const std::vector<std::uint32_t>& offsets = block_.block->mode_offsets;
+  const auto nth_mode = [&](const OpStart& one) { return one.mode - offsets[one.op]; };
+  OpSet<Words> missing = go_first_[start.op];
   for (const OpStart& other : joined) {
-    if (!equals.contains(other.op)) continue;
-    if (other.mode - offsets[other.op] > start.mode - offsets[start.op]) return false;
-    waiting.erase(other.op);
+    if (equals.contains(other.op) && nth_mode(other) > nth_mode(start)) return false;
+    missing.erase(other.op);
   }
-  return !goes_after(state, start, waiting);
+  return missing.empty() && (joined.empty() || !block_.equals_before[joined.front().op].contains(start.op) ||
+                             nth_mode(start) <= nth_mode(joined.front()));
 }
 
 // Whether one of the others could run beside the filling and end before anything else happens.
@@ -466,8 +470,11 @@ void LayeredSearch<Words>::set_bound(const Parent& parent, State& child) {
       bound += static_cast<double>(runs.finish - child.time) * worths[v].rates[runs.mode];
     child.bound = std::max(child.bound, bound * (1 - 1e-12));
   }
-  if (child.bound < limit_) child.bound = std::max(child.bound, static_cast<double>(least_end_beside(child)));
-  child.rank = child.bound + path_in_rank_ * static_cast<double>(path);
+  // Narrow passes do as well without, and are sooner through.
+  if (!narrow_ && child.bound < limit_)
+    child.bound = std::max(child.bound, static_cast<double>(least_end_beside(child)));
+  child.rank = child.bound;
+  if (narrow_) child.rank += kPathInRank * static_cast<double>(path);
   if (finding_) child.rank += kLeftInRank * *std::ranges::max_element(left_);
 }
 

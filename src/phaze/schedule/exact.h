@@ -182,8 +182,7 @@ class LayeredSearch {
   void start_one(const Parent& parent, std::size_t piece);
   void start_together(const Parent& parent, std::size_t piece);
   bool goes_after(const State& state, const OpStart& start, const OpSet<Words>& waiting) const;
-  bool may_join(const State& state, const OpSet<Words>& free_ops, const OpStart& start,
-                std::span<const OpStart> joined) const;
+  bool may_join(const OpStart& start, std::span<const OpStart> joined) const;
   bool leaves_room(Ticks time, const OpSet<Words>& free_ops, const MomentFiller::Filling& filling) const;
   void add_child(const Parent& parent, std::size_t piece, std::span<const OpStart> starts, const Barring& barring);
   void put_time_forward(State& state);
@@ -199,7 +198,7 @@ class LayeredSearch {
   BlockSchedule* best_ = nullptr;
   PassResult* result_ = nullptr;
   double limit_ = 0;  // states with a bound of this or more are of no use
-  double path_in_rank_ = 0;
+  bool narrow_ = false;
   bool finding_ = false;                   // rather than proving
   double owed_ = 0;                        // units of work done beside states
   std::vector<StateLayer<Words>> layers_;  // by the number of operators placed
@@ -211,6 +210,7 @@ class LayeredSearch {
   std::vector<Candidate> exclusive_;
   std::vector<OpStart> starts_, next_starts_;
   std::vector<std::uint32_t> free_from_;  // per operator: the piece from which on nothing before it is running
+  std::vector<OpSet<Words>> go_first_;    // per operator that may start: free equals of a lower number
   OpSet<Words> available_;                // operators of which that is known
   Ticks room_ = 0;                        // the earliest end of anything that does not need the chip for itself
   Barring nothing_, tried_, all_;

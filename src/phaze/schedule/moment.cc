@@ -8,13 +8,14 @@ constexpr std::uint64_t kMostLookedAt = 64;
 }  // namespace
 
 void MomentFiller::begin(const Moment& moment) {
-  const std::size_t resources = block_->resources, worths = worths_->size();
+  const std::size_t resources = block_->resources, worths = worths_->size(), most = block_->size + 1;
   looked_at_ = 0;
-  chosen_.clear();
-  untils_.assign(1, moment.running.empty() ? kNever : moment.running.front().finish);
-  free_.assign(resources, kCapacityUnits);
+  free_.resize(most * resources);
+  rates_.resize(most * worths);
+  bounds_.resize(most * worths);
+  std::fill_n(free_.begin(), resources, kCapacityUnits);
+  std::fill_n(rates_.begin(), worths, 0.0);
   fixed_.assign(moment.left.begin(), moment.left.end());
-  rates_.assign(worths, 0);
   for (const Running& runs : moment.running) {
     for (std::size_t k = 0; k < resources; ++k) free_[k] -= block_->demand(runs.mode)[k];
     for (std::size_t v = 0; v < worths; ++v) {
@@ -23,83 +24,97 @@ void MomentFiller::begin(const Moment& moment) {
       fixed_[v] += rate * static_cast<double>(runs.finish);
     }
   }
-  const std::size_t places = moment.starts.size();
-  next_op_.resize(places + 1);
-  shortest_.resize(places + 1);
-  most_rates_.assign((places + 1) * worths, 0);
-  next_op_[places] = static_cast<std::uint32_t>(places);
-  shortest_[places] = kNever;
-  for (std::size_t place = places; place-- > 0;) {
+}
+
+bool MomentFiller::may_finish_first(const Moment& moment, std::size_t place) const {
+  const OpStart& start = moment.starts[place];
+  const Ticks finish = moment.time + block_->modes[start.mode].duration;
+  if (!moment.running.empty() && finish >= moment.running.front().finish) return false;
+  if (static_cast<double>(finish + block_->tails[start.op]) >= moment.limit) return false;
+  for (std::size_t k = 0; k < block_->resources; ++k)
+    if (block_->demand(start.mode)[k] > free_[k]) return false;
+  return true;
+}
+
+void MomentFiller::begin_until(const Moment& moment, Ticks until, std::size_t first) {
+  const std::size_t worths = worths_->size();
+  until_ = until;
+  length_ = static_cast<double>(until - moment.time);
+  chosen_.clear();
+  for (std::size_t v = 0; v < worths; ++v) bounds_[v] = static_cast<double>(until) * (1 - rates_[v]) + fixed_[v];
+  members_.clear();
+  changes_.clear();
+  const auto add_changes = [&](const OpStart& start, Ticks finish) {
+    for (const SearchWorth& worth : *worths_)
+      changes_.push_back(worth.rates[start.mode] * static_cast<double>(finish - until) -
+                         (start.barred ? worth.shareable[start.op] : worth.least[start.op]));
+  };
+  if (first != kNobody) {
+    add_changes(moment.starts[first], until);
+    add(moment.starts[first], changes_.data());
+    changes_.clear();
+  }
+  for (std::size_t place = 0; place < moment.starts.size(); ++place) {
     const OpStart& start = moment.starts[place];
-    const bool last_of_op = place + 1 == places || moment.starts[place + 1].op != start.op;
-    next_op_[place] = last_of_op ? static_cast<std::uint32_t>(place + 1) : next_op_[place + 1];
-    shortest_[place] = std::min(shortest_[place + 1], block_->modes[start.mode].duration);
-    // Of the modes of one operator the one with the highest rate counts.
-    const std::size_t behind = next_op_[place] * worths;
+    const Ticks finish = moment.time + block_->modes[start.mode].duration;
+    // Of several that finish first the one that stands first counts as such.
+    if (finish < until || (finish == until && first != kNobody && place < first)) continue;
+    if (first != kNobody && start.op == moment.starts[first].op) continue;
+    if (static_cast<double>(finish + block_->tails[start.op]) >= moment.limit) continue;
+    members_.push_back({static_cast<std::uint32_t>(place), 0});
+    add_changes(start, finish);
+  }
+  still_off_.assign((members_.size() + 1) * worths, 0);
+  for (std::size_t i = members_.size(); i-- > 0;) {
+    const bool last_of_op =
+        i + 1 == members_.size() || moment.starts[members_[i + 1].place].op != moment.starts[members_[i].place].op;
+    members_[i].next_op = last_of_op ? static_cast<std::uint32_t>(i + 1) : members_[i + 1].next_op;
     for (std::size_t v = 0; v < worths; ++v) {
-      const double with = most_rates_[behind + v] + (*worths_)[v].rates[start.mode];
-      most_rates_[place * worths + v] = last_of_op ? with : std::max(with, most_rates_[(place + 1) * worths + v]);
+      const double with = still_off_[members_[i].next_op * worths + v] - changes_[i * worths + v];
+      still_off_[i * worths + v] = std::max(with, still_off_[(i + 1) * worths + v]);
     }
   }
 }
 
 bool MomentFiller::can_fill(const Moment& moment) {
   begin(moment);
+  until_ = moment.running.front().finish;
+  chosen_.clear();
+  for (std::size_t v = 0; v < worths_->size(); ++v)
+    bounds_[v] = static_cast<double>(until_) * (1 - rates_[v]) + fixed_[v];
   if (is_good_enough(moment.limit)) return true;
-  if (!may_become_good_enough(moment, 0)) return false;
   bool found = false;
   const auto go_on = [&](const OpStart&, std::span<const OpStart>) { return !found; };
-  const auto visit = [&](const Filling&) { found = true; };
-  return !for_each_from(moment, 0, kMostLookedAt, go_on, visit) || found;
+  return !for_each(moment, kMostLookedAt, go_on, [&](const Filling&) { found = true; }) || found;
 }
 
 bool MomentFiller::is_good_enough(double limit) const {
-  const auto end = static_cast<double>(until());
+  const double* bounds = this->bounds();
   for (std::size_t v = 0; v < worths_->size(); ++v)
-    if ((end + fixed()[v] - rates()[v] * end) * (1 - 1e-12) >= limit) return false;
+    if (bounds[v] * (1 - 1e-12) >= limit) return false;
   return true;
 }
 
-bool MomentFiller::may_become_good_enough(const Moment& moment, std::size_t first) const {
-  const auto time = static_cast<double>(moment.time);
-  const auto soonest = static_cast<double>(std::min(until() - moment.time, shortest_[first]));
+bool MomentFiller::may_become_good_enough(double limit, std::size_t next) const {
+  if (next == members_.size()) return false;
+  const double *bounds = this->bounds(), *rates = this->rates(), *off = &still_off_[next * worths_->size()];
   for (std::size_t v = 0; v < worths_->size(); ++v) {
-    const double unused = std::max(0.0, 1 - rates()[v]);
-    const double lost = std::max(0.0, unused - most_rates_[first * worths_->size() + v]);
-    if ((fixed()[v] + time * (1 - rates()[v]) + soonest * lost) * (1 - 1e-12) >= moment.limit) return false;
+    const double lost = length_ * std::max(0.0, 1 - rates[v]);
+    if ((bounds[v] - std::min(off[v], lost)) * (1 - 1e-12) >= limit) return false;
   }
   return true;
 }
 
-bool MomentFiller::add(const Moment& moment, std::size_t place) {
-  const OpStart& start = moment.starts[place];
+void MomentFiller::add(const OpStart& start, const double* changes) {
   const std::size_t resources = block_->resources, worths = worths_->size();
-  const Ticks finish = moment.time + block_->modes[start.mode].duration;
-  if (static_cast<double>(finish + block_->tails[start.op]) >= moment.limit) return false;
-  const Units* demand = block_->demand(start.mode);
-  const std::size_t free = free_.size() - resources;
-  for (std::size_t k = 0; k < resources; ++k)
-    if (demand[k] > free_[free + k]) return false;
-  for (std::size_t k = 0; k < resources; ++k) free_.push_back(free_[free + k] - demand[k]);
-  const std::size_t worth_of_all = fixed_.size() - worths;
-  for (std::size_t v = 0; v < worths; ++v) {
-    const SearchWorth& worth = (*worths_)[v];
-    const double rate = worth.rates[start.mode];
-    fixed_.push_back(fixed_[worth_of_all + v] + rate * static_cast<double>(finish) -
-                     (start.barred ? worth.shareable[start.op] : worth.least[start.op]));
-    rates_.push_back(rates_[worth_of_all + v] + rate);
-  }
-  untils_.push_back(std::min(until(), finish));
+  const std::size_t before = chosen_.size(), with = before + 1;
   chosen_.push_back(start);
-  return true;
-}
-
-void MomentFiller::remove() {
-  free_.resize(free_.size() - block_->resources);
-  fixed_.resize(fixed_.size() - worths_->size());
-  rates_.resize(rates_.size() - worths_->size());
-  untils_.pop_back();
-  chosen_.pop_back();
+  const Units* demand = block_->demand(start.mode);
+  for (std::size_t k = 0; k < resources; ++k) free_[with * resources + k] = free_[before * resources + k] - demand[k];
+  for (std::size_t v = 0; v < worths; ++v) {
+    rates_[with * worths + v] = rates_[before * worths + v] + (*worths_)[v].rates[start.mode];
+    bounds_[with * worths + v] = bounds_[before * worths + v] + changes[v];
+  }
 }
 
 }  // namespace phaze::schedule

@@ -5,19 +5,15 @@
 // the first of them finishes is lost for good. A set is good enough if the bound with that loss is below a limit. Few
 // sets are, of the many mixtures of modes that fit.
 //
-// How sets are found: operator by operator, in the order given. Let the bound of a set be
+// How sets are found. First it is chosen what finishes first, one of those running or a member of the set, and so the
+// time u until which nothing changes; the other members take at least as long. With that, the bound of a set is
 //
-//     until + fixed − rates · until,   fixed = Σ over what is unplaced of its worth + Σ over what runs of rate ·
-//     finish,
+//     u + Σ over what is unplaced of its worth + Σ over what runs of rate · (finish − u),
 //
-// with `rates` the sum over what runs. An operator added with rate r earns at least its worth, so that its finish f and
-// worth u have r · (f − time) ≥ u, and `fixed` rises by r · time at least. If operators yet to come add rates of at
-// most E (no more than 1 − rates is left) and the first finish is at least `soonest`, then every set that follows has a
-// bound of at least
-//
-//     fixed + time · (1 − rates) + (soonest − time) · (1 − rates − E),
-//
-// and all of them are passed over where that reaches the limit.
+// so that a member adds rate · (finish − u) less its worth, which is fixed, and mostly negative. Sets then grow
+// operator by operator in the order given. What operators yet to come can take off the bound is at most the sum of what
+// each can take off it, and at most what is still lost until u: all sets that follow are passed over where that is too
+// little.
 #pragma once
 
 #include <algorithm>
@@ -69,50 +65,81 @@ class MomentFiller {
   template <typename Allowed, typename Visit>
   bool for_each(const Moment& moment, std::uint64_t most, Allowed&& allowed, Visit&& visit) {
     begin(moment);
-    return for_each_from(moment, 0, most, allowed, visit);
+    if (!moment.running.empty()) {
+      begin_until(moment, moment.running.front().finish, kNobody);
+      if (!for_each_from(moment, 0, most, allowed, visit)) return false;
+    }
+    for (std::size_t place = 0; place < moment.starts.size(); ++place) {
+      if (!may_finish_first(moment, place)) continue;
+      if (++looked_at_ > most) return false;
+      begin_until(moment, moment.time + block_->modes[moment.starts[place].mode].duration, place);
+      if (is_good_enough(moment.limit)) visit(filling());
+      if (!for_each_from(moment, 0, most, allowed, visit)) return false;
+    }
+    return true;
   }
   // Sets looked at by the last call.
   std::uint64_t looked_at() const { return looked_at_; }
 
  private:
+  static constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
+
+  // A start that may join the set.
+  struct Member {
+    std::uint32_t place;    // among those of the moment
+    std::uint32_t next_op;  // the next member of another operator
+  };
+
   void begin(const Moment& moment);
-  // Adds the start at this place to the set. False if it does not fit or makes the schedule too long.
-  bool add(const Moment& moment, std::size_t place);
-  void remove();
+  // The sets in which nothing finishes before `until`: the start at `first` does then, or something that runs.
+  void begin_until(const Moment& moment, Ticks until, std::size_t first);
+  bool may_finish_first(const Moment& moment, std::size_t place) const;
+  void add(const OpStart& start, const double* changes);
   bool is_good_enough(double limit) const;
-  bool may_become_good_enough(const Moment& moment, std::size_t first) const;
+  bool may_become_good_enough(double limit, std::size_t next) const;
 
   template <typename Allowed, typename Visit>
-  bool for_each_from(const Moment& moment, std::size_t first, std::uint64_t most, Allowed& allowed, Visit& visit) {
-    for (std::size_t place = first; place < moment.starts.size(); ++place) {
+  bool for_each_from(const Moment& moment, std::size_t from, std::uint64_t most, Allowed& allowed, Visit& visit) {
+    if (!may_become_good_enough(moment.limit, from)) return true;
+    for (std::size_t i = from; i < members_.size(); ++i) {
+      const OpStart& start = moment.starts[members_[i].place];
+      if (!fits(start) || !allowed(start, std::span<const OpStart>(chosen_))) continue;
       if (++looked_at_ > most) return false;
-      if (!allowed(moment.starts[place], std::span<const OpStart>(chosen_)) || !add(moment, place)) continue;
-      if (is_good_enough(moment.limit)) visit(Filling{chosen_, until(), free()});
-      const std::size_t next = next_op_[place];
-      if (may_become_good_enough(moment, next) && !for_each_from(moment, next, most, allowed, visit)) return false;
-      remove();
+      add(start, &changes_[i * worths_->size()]);
+      if (is_good_enough(moment.limit)) visit(filling());
+      if (!for_each_from(moment, members_[i].next_op, most, allowed, visit)) return false;
+      chosen_.pop_back();
     }
     return true;
   }
 
-  // What runs with the set chosen so far, until the first of it finishes.
-  Ticks until() const { return untils_.back(); }
-  std::span<const Units> free() const { return std::span(free_).last(block_->resources); }
-  std::span<const double> rates() const { return std::span(rates_).last(worths_->size()); }
-  std::span<const double> fixed() const { return std::span(fixed_).last(worths_->size()); }
+  Filling filling() const { return {chosen_, until_, {free(), block_->resources}}; }
+
+  // With the set chosen so far.
+  const Units* free() const { return free_.data() + chosen_.size() * block_->resources; }
+  const double* rates() const { return rates_.data() + chosen_.size() * worths_->size(); }
+  const double* bounds() const { return bounds_.data() + chosen_.size() * worths_->size(); }
+
+  bool fits(const OpStart& start) const {
+    const Units *demand = block_->demand(start.mode), *left = free();
+    bool fits = true;
+    for (std::size_t k = 0; k < block_->resources; ++k) fits = fits && demand[k] <= left[k];
+    return fits;
+  }
 
   const Block* block_ = nullptr;
   const std::vector<SearchWorth>* worths_ = nullptr;
+  Ticks until_ = 0;
+  double length_ = 0;  // of the time until then
   std::vector<OpStart> chosen_;
-  // For every set on the way to the one chosen, the empty one first.
-  std::vector<Ticks> untils_;
-  std::vector<Units> free_;    // per resource
-  std::vector<double> rates_;  // per worth: what is earned a tick
-  std::vector<double> fixed_;  // per worth
-  // For every place among the starts and the one behind the last.
-  std::vector<std::uint32_t> next_op_;  // the place of the next operator
-  std::vector<Ticks> shortest_;         // of the starts from there on
-  std::vector<double> most_rates_;      // per worth: of the operators from there on together
+  // For every set on the way to the one chosen, the empty one first; what is behind that is there for its memory.
+  std::vector<Units> free_;     // per resource
+  std::vector<double> rates_;   // per worth: what is earned a tick
+  std::vector<double> bounds_;  // per worth
+  std::vector<double> fixed_;   // per worth: of the bound, what does not depend on `until`, before anything starts
+  std::vector<Member> members_;
+  std::vector<double> changes_;    // per member and worth: what it adds to the bound
+  std::vector<double> still_off_;  // the same: what it and those behind it take off the bound at most
   std::uint64_t looked_at_ = 0;
 };
 

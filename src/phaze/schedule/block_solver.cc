@@ -61,7 +61,7 @@ constexpr std::array kNarrowPasses = {PlannedPass{kFirstWidth}, PlannedPass{64},
 constexpr std::array kPassesOfSmall = {PlannedPass{kFirstWidth}, PlannedPass{kWidest}};
 constexpr std::array kWidePasses = {PlannedPass{.width = kWidest, .part = 4, .whole_or_nothing = true},
                                     PlannedPass{kWidestToFind / 4}, PlannedPass{kWidestToFind}, PlannedPass{kWidest}};
-constexpr std::array kPassesToGoal = {PlannedPass{.width = kWidest, .whole_or_nothing = true},
+constexpr std::array kPassesToGoal = {PlannedPass{.width = kWidest, .part = 2, .whole_or_nothing = true},
                                       PlannedPass{kWidestToFind}};
 
 // A pass for the proof that has found a schedule has seen nearly everything, and goes on to the shortest.

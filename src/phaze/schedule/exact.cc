@@ -44,7 +44,6 @@ void LayeredSearch<Words>::begin(const Block& block, const std::vector<SearchWor
   owed_ = 0;
   a_layer_is_full_ = false;
   filler_.prepare(block, worths);
-  next_filler_.prepare(block, worths);
   nothing_.clear(worths.size());
   steps_.clear();
   if (layers_.size() < block.size) layers_.resize(block.size);
@@ -367,7 +366,6 @@ void LayeredSearch<Words>::add_child(const Parent& parent, std::size_t piece, st
     result_->complete = false;
     return;
   }
-  if (!can_be_filled(child)) return;
   child.step = static_cast<std::uint32_t>(steps_.size() + starts.size() - 1);
   if (!layer.insert(child, running_, left_)) return;
   a_layer_is_full_ = a_layer_is_full_ || layer.full();
@@ -476,23 +474,6 @@ void LayeredSearch<Words>::set_bound(const Parent& parent, State& child) {
   child.rank = child.bound;
   if (narrow_) child.rank += kPathInRank * static_cast<double>(path);
   if (finding_) child.rank += kLeftInRank * *std::ranges::max_element(left_);
-}
-
-template <std::size_t Words>
-bool LayeredSearch<Words>::can_be_filled(const State& state) {
-  if (running_.empty() || finding_) return true;
-  const Block& block = *block_.block;
-  OpSet<Words> finished = state.placed;
-  for (const Running& runs : running_) finished.erase(runs.op);
-  std::vector<OpStart>& starts = next_starts_;
-  starts.clear();
-  (block_.all - state.placed).for_each([&](std::size_t op) {
-    if (!block_.before[op].subset_of(finished)) return;
-    for (std::uint32_t m = block.mode_offsets[op]; m < block.mode_offsets[op + 1]; ++m)
-      if (!block.modes[m].exclusive) starts.push_back({static_cast<std::uint32_t>(op), m, state.barred.contains(op)});
-  });
-  return next_filler_.can_fill(
-      {.time = state.time, .running = running_, .starts = starts, .left = left_, .limit = limit_});
 }
 
 template <std::size_t Words>

@@ -82,7 +82,7 @@
 // that cannot beat the best schedule by kTimeTolerance are dropped.
 //
 // Moments. Of the sets that fit, only those are looked at that leave little enough unused until the next finish
-// (moment.h). Passes for the proof also drop a state if no such set can follow.
+// (moment.h).
 //
 // Beams. A pass keeps at most `width` states a layer, those of the least rank. If nothing was cut, the pass was the
 // whole search and the best schedule is optimal. Otherwise the least bound among the states cut is still a bound on
@@ -188,7 +188,6 @@ class LayeredSearch {
   void put_time_forward(State& state);
   Ticks least_end_beside(const State& state);
   void set_bound(const Parent& parent, State& child);
-  bool can_be_filled(const State& state);
   void finish_schedule(const Parent& parent, Ticks start, std::span<const OpStart> starts, const State& child,
                        Ticks ended);
   void finish_alone(const OpSet<Words>& placed, Ticks ended);
@@ -208,13 +207,13 @@ class LayeredSearch {
   std::vector<std::size_t> of_front_;  // states seen
   std::vector<Candidate> candidates_;
   std::vector<Candidate> exclusive_;
-  std::vector<OpStart> starts_, next_starts_;
+  std::vector<OpStart> starts_;
   std::vector<std::uint32_t> free_from_;  // per operator: the piece from which on nothing before it is running
   std::vector<OpSet<Words>> go_first_;    // per operator that may start: free equals of a lower number
   OpSet<Words> available_;                // operators of which that is known
   Ticks room_ = 0;                        // the earliest end of anything that does not need the chip for itself
   Barring nothing_, tried_, all_;
-  MomentFiller filler_, next_filler_;
+  MomentFiller filler_;
   std::vector<double> left_, left_then_;
   std::vector<Running> running_;  // of a child
   std::vector<Units> held_;       // per piece and resource: what is held once so many have finished

@@ -1,11 +1,6 @@
 #include "phaze/schedule/moment.h"
 
 namespace phaze::schedule {
-namespace {
-
-constexpr std::uint64_t kMostLookedAt = 64;
-
-}  // namespace
 
 void MomentFiller::begin(const Moment& moment) {
   const std::size_t resources = block_->resources, worths = worths_->size(), most = block_->size + 1;
@@ -73,47 +68,6 @@ void MomentFiller::begin_until(const Moment& moment, Ticks until, std::size_t fi
       const double with = still_off_[members_[i].next_op * worths + v] - changes_[i * worths + v];
       still_off_[i * worths + v] = std::max(with, still_off_[(i + 1) * worths + v]);
     }
-  }
-}
-
-bool MomentFiller::can_fill(const Moment& moment) {
-  begin(moment);
-  until_ = moment.running.front().finish;
-  chosen_.clear();
-  for (std::size_t v = 0; v < worths_->size(); ++v)
-    bounds_[v] = static_cast<double>(until_) * (1 - rates_[v]) + fixed_[v];
-  if (is_good_enough(moment.limit)) return true;
-  bool found = false;
-  const auto go_on = [&](const OpStart&, std::span<const OpStart>) { return !found; };
-  return !for_each(moment, kMostLookedAt, go_on, [&](const Filling&) { found = true; }) || found;
-}
-
-bool MomentFiller::is_good_enough(double limit) const {
-  const double* bounds = this->bounds();
-  for (std::size_t v = 0; v < worths_->size(); ++v)
-    if (bounds[v] * (1 - 1e-12) >= limit) return false;
-  return true;
-}
-
-bool MomentFiller::may_become_good_enough(double limit, std::size_t next) const {
-  if (next == members_.size()) return false;
-  const double *bounds = this->bounds(), *rates = this->rates(), *off = &still_off_[next * worths_->size()];
-  for (std::size_t v = 0; v < worths_->size(); ++v) {
-    const double lost = length_ * std::max(0.0, 1 - rates[v]);
-    if ((bounds[v] - std::min(off[v], lost)) * (1 - 1e-12) >= limit) return false;
-  }
-  return true;
-}
-
-void MomentFiller::add(const OpStart& start, const double* changes) {
-  const std::size_t resources = block_->resources, worths = worths_->size();
-  const std::size_t before = chosen_.size(), with = before + 1;
-  chosen_.push_back(start);
-  const Units* demand = block_->demand(start.mode);
-  for (std::size_t k = 0; k < resources; ++k) free_[with * resources + k] = free_[before * resources + k] - demand[k];
-  for (std::size_t v = 0; v < worths; ++v) {
-    rates_[with * worths + v] = rates_[before * worths + v] + (*worths_)[v].rates[start.mode];
-    bounds_[with * worths + v] = bounds_[before * worths + v] + changes[v];
   }
 }
 

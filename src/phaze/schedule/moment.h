@@ -56,10 +56,6 @@ class MomentFiller {
     worths_ = &worths;
   }
 
-  // Whether nothing or some set is good enough. Looks at some tens of sets; where there are more and none of these will
-  // do, it says yes. Something must be running.
-  bool can_fill(const Moment& moment);
-
   // Calls visit(filling) for every set, not empty, that is good enough and to which allowed(start, those before it) has
   // not said no for any of its members. False if it ended before, after looking at `most` sets.
   template <typename Allowed, typename Visit>
@@ -94,9 +90,35 @@ class MomentFiller {
   // The sets in which nothing finishes before `until`: the start at `first` does then, or something that runs.
   void begin_until(const Moment& moment, Ticks until, std::size_t first);
   bool may_finish_first(const Moment& moment, std::size_t place) const;
-  void add(const OpStart& start, const double* changes);
-  bool is_good_enough(double limit) const;
-  bool may_become_good_enough(double limit, std::size_t next) const;
+
+  void add(const OpStart& start, const double* changes) {
+    const std::size_t resources = block_->resources, worths = worths_->size(), before = chosen_.size();
+    chosen_.push_back(start);
+    const Units *demand = block_->demand(start.mode), *left = &free_[before * resources];
+    for (std::size_t k = 0; k < resources; ++k) free_[(before + 1) * resources + k] = left[k] - demand[k];
+    for (std::size_t v = 0, at = before * worths; v < worths; ++v, ++at) {
+      rates_[at + worths] = rates_[at] + (*worths_)[v].rates[start.mode];
+      bounds_[at + worths] = bounds_[at] + changes[v];
+    }
+  }
+
+  bool is_good_enough(double limit) const {
+    const double* bounds = this->bounds();
+    bool good = true;
+    for (std::size_t v = 0; v < worths_->size(); ++v) good = good && bounds[v] * (1 - 1e-12) < limit;
+    return good;
+  }
+
+  bool may_become_good_enough(double limit, std::size_t next) const {
+    if (next == members_.size()) return false;
+    const double *bounds = this->bounds(), *rates = this->rates(), *off = &still_off_[next * worths_->size()];
+    bool may = true;
+    for (std::size_t v = 0; v < worths_->size(); ++v) {
+      const double lost = length_ * std::max(0.0, 1 - rates[v]);
+      may = may && (bounds[v] - std::min(off[v], lost)) * (1 - 1e-12) < limit;
+    }
+    return may;
+  }
 
   template <typename Allowed, typename Visit>
   bool for_each_from(const Moment& moment, std::size_t from, std::uint64_t most, Allowed& allowed, Visit& visit) {

@@ -7,6 +7,8 @@
 #include "phaze/base/testing/thin_tests.h"
 #include "phaze/schedule/block_solver.h"
 #include "phaze/schedule/decompose.h"
+#include "phaze/schedule/evaluate.h"
+#include "phaze/schedule/testing/brute_force.h"
 #include "phaze/schedule/testing/random_instance.h"
 
 namespace phaze::schedule {
@@ -73,7 +75,46 @@ TEST(Pass, one_that_ends_where_it_is_too_narrow_leaves_a_bound) {
   EXPECT_GT(too_narrow, 10);
 }
 
-// Only passes for the proof look for what fills a moment. Small blocks never need one: the oracle has done without.
+// The schedule that a pass of this width finds, block by block.
+Schedule schedule_by_passes(const Instance& instance, std::size_t width) {
+  Decomposition decomposition;
+  decomposition.split(instance);
+  std::vector<BlockSchedule> schedules;
+  for (const Block& block : decomposition.blocks()) {
+    BlockSchedule best{.ops = std::vector<BlockPlacement>(block.size),
+                       .makespan = 2 * std::reduce(block.fastest.begin(), block.fastest.end())};
+    Stop stop;
+    EXPECT_TRUE(LayeredSearch<1>().pass(block, worths_of(block), {.width = width}, best, stop).complete);
+    schedules.push_back(best);
+  }
+  Schedule schedule;
+  decomposition.assemble(schedules, schedule);
+  return schedule;
+}
+
+// Passes that look for schedules start one operator at a time, those for the proof all that start together.
+TEST(Pass, either_way_to_start_operators_finds_what_brute_force_finds_where_bandwidth_is_scarce) {
+  for (std::uint64_t seed = 0; seed < (kThinTests ? 60 : 1500); ++seed) {
+    const Instance instance = testing::bandwidth_bound(3 + seed % 4, seed);
+    const double optimum = testing::least_makespan(instance);
+    for (const std::size_t width : {kWidestToFind, 2 * kWidestToFind}) {
+      const Schedule schedule = schedule_by_passes(instance, width);
+      ASSERT_TRUE(evaluate(instance, schedule).valid()) << "seed " << seed;
+      ASSERT_NEAR(schedule.makespan, optimum, 1e-8 * optimum) << "seed " << seed << " width " << width;
+    }
+  }
+}
+
+// Beyond what brute force can do, one way against the other.
+TEST(Pass, either_way_to_start_operators_ends_with_the_same_makespan) {
+  for (std::uint64_t seed = 0; seed < (kThinTests ? 10 : 400); ++seed) {
+    const Instance instance =
+        seed % 2 == 0 ? testing::bandwidth_bound(8 + seed % 4, seed) : testing::layer_like(8, seed);
+    const double one = schedule_by_passes(instance, kWidestToFind).makespan;
+    ASSERT_NEAR(schedule_by_passes(instance, 2 * kWidestToFind).makespan, one, 1e-8 * one) << "seed " << seed;
+  }
+}
+
 TEST(Pass, one_for_the_proof_drops_only_what_is_too_long) {
   std::uint64_t states = 0, states_of_others = 0;
   const auto expect_proof = [&](const Block& block, Ticks optimum) {

@@ -165,4 +165,30 @@ Instance layer_like(std::size_t operators, std::uint64_t seed, std::size_t small
   return instance;
 }
 
+Instance bandwidth_bound(std::size_t operators, std::uint64_t seed) {
+  struct Kind {
+    double bytes, work;  // seconds with the whole bandwidth, and with one core
+  };
+  Random random(seed);
+  Instance instance;
+  instance.resources = {{"tc", 4}, {"hbm", 1}};
+  std::vector<Kind> kinds(2 + random.below(3));
+  for (Kind& kind : kinds) {
+    kind.bytes = 1 + static_cast<double>(random.below(6));
+    // On four cores, less than it takes to move the bytes, or a little more.
+    kind.work = kind.bytes * (random.chance(0.3) ? random.real(4, 6) : random.real(1, 4));
+  }
+  for (std::size_t i = 0; i < operators; ++i) {
+    const OpId op = instance.add_op("op" + std::to_string(i));
+    const Kind& kind = kinds[random.below(kinds.size())];
+    for (const double cores : {1.0, 2.0, 4.0}) {
+      const double seconds = std::max(kind.bytes, kind.work / cores);
+      instance.add_mode(seconds, std::array{cores, kind.bytes / seconds});
+    }
+    for (std::size_t j = 0; j < i; ++j)
+      if (random.chance(0.25)) instance.add_edge(OpId(j), op);
+  }
+  return instance;
+}
+
 }  // namespace phaze::schedule::testing

@@ -14,7 +14,13 @@
 // anything start between s and the next finish f? It could as well start at s, for the same reason. So the state after
 // X, with time f, is a child that the rest completes. (This is the argument that active schedules suffice, for several
 // modes: the modes are part of the step. Sets that start together are the extension alternatives of Stinson, Davis and
-// Khumawala 1978.) Some rules drop children and keep the claim:
+// Khumawala 1978.)
+//
+// Passes that look for schedules place one operator a step, and time stands at its start as long as something else
+// could start, too. The argument is the same, without f. There are far more states: all subsets of what starts
+// together. But as a beam they find better schedules, since it chooses after every operator.
+//
+// Some rules drop children and keep the claim:
 //
 //  - Room before. If some operator y could, in some mode, run to its end before s, or beside X from s to its end before
 //    f, then the child is dropped: in the completion above, y could be moved there, ending sooner than its start, which

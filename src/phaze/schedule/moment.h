@@ -94,7 +94,7 @@ class MomentFiller {
   void add(const OpStart& start, const double* changes) {
     const std::size_t resources = block_->resources, worths = worths_->size(), before = chosen_.size();
     chosen_.push_back(start);
-    const Units *demand = block_->demand(start.mode), *left = &free_[before * resources];
+    const Units *demand = block_->demand(start.mode), *left = free_.data() + before * resources;
     for (std::size_t k = 0; k < resources; ++k) free_[(before + 1) * resources + k] = left[k] - demand[k];
     for (std::size_t v = 0, at = before * worths; v < worths; ++v, ++at) {
       rates_[at + worths] = rates_[at] + (*worths_)[v].rates[start.mode];
@@ -111,7 +111,7 @@ class MomentFiller {
 
   bool may_become_good_enough(double limit, std::size_t next) const {
     if (next == members_.size()) return false;
-    const double *bounds = this->bounds(), *rates = this->rates(), *off = &still_off_[next * worths_->size()];
+    const double *bounds = this->bounds(), *rates = this->rates(), *off = still_off_.data() + next * worths_->size();
     bool may = true;
     for (std::size_t v = 0; v < worths_->size(); ++v) {
       const double lost = length_ * std::max(0.0, 1 - rates[v]);
@@ -127,7 +127,7 @@ class MomentFiller {
       const OpStart& start = moment.starts[members_[i].place];
       if (!fits(start) || !allowed(start, std::span<const OpStart>(chosen_))) continue;
       if (++looked_at_ > most) return false;
-      add(start, &changes_[i * worths_->size()]);
+      add(start, changes_.data() + i * worths_->size());
       if (is_good_enough(moment.limit)) visit(filling());
       if (!for_each_from(moment, members_[i].next_op, most, allowed, visit)) return false;
       chosen_.pop_back();

@@ -275,8 +275,8 @@ bool LayeredSearch<Words>::goes_after(const State& state, const OpStart& start, 
   return !block_.block->modes[start.mode].exclusive || !(waiting - state.barred).empty();
 }
 
-// Sets grow by rising number of the operators, so that what goes first and has a lower number has joined by now, or
-// will not. Of equals that start together, the first has the faster mode.
+// Sets begin with what finishes first and then grow by rising number of the operators, so that what goes first and has
+// a lower number has joined by now, or will not. Of equals that start together, the first has the faster mode.
 template <std::size_t Words>
 bool LayeredSearch<Words>::may_join(const OpStart& start, std::span<const OpStart> joined) const {
   const OpSet<Words>& equals = block_.equals_before[start.op];

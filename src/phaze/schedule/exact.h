@@ -189,7 +189,7 @@ class LayeredSearch {
   void start_together(const Parent& parent, std::size_t piece);
   bool goes_after(const State& state, const OpStart& start, const OpSet<Words>& waiting) const;
   bool may_join(const OpStart& start, std::span<const OpStart> joined) const;
-  bool leaves_room(Ticks time, const OpSet<Words>& free_ops, const MomentFiller::Filling& filling) const;
+  bool leaves_room(Ticks time, const OpSet<Words>& others, const MomentFiller::Filling& filling) const;
   void add_child(const Parent& parent, std::size_t piece, std::span<const OpStart> starts, const Barring& barring);
   void put_time_forward(State& state);
   Ticks least_end_beside(const State& state);

@@ -33,6 +33,7 @@ ChipSearch::ChipSearch(const ModelProfile& profile, const hardware::Cluster& clu
       memo_(&memo),
       rooflines_(profile.roofline_bounds(cluster)),
       least_best_(kNever),
+      failed_(kNever),
       floor_(kNever),
       least_seconds_(rooflines_->least()) {}
 
@@ -61,8 +62,17 @@ bool ChipSearch::proven() const {
   return evaluation_ && least_seconds_ >= evaluation_->seconds * (1 - kTolerance);
 }
 
+Standing ChipSearch::standing() const {
+  return {.least = least_seconds_,
+          .most = evaluation_ ? evaluation_->seconds : kNever,
+          .proven = proven(),
+          .effort = effort_,
+          .failed = failed_};
+}
+
 void ChipSearch::deepen(std::uint32_t effort) {
-  if (!evaluation_ || effort <= effort_ || proven()) return;
+  if (!evaluation_ || effort < effort_ || proven()) return;
+  if (effort > effort_) failed_ = kNever;
   queue_.insert(queue_.end(), unproven_.begin(), unproven_.end());
   std::erase_if(queue_, [&](const Entry& entry) { return entry.seconds >= evaluation_->seconds; });
   std::ranges::make_heap(queue_, later);
@@ -95,7 +105,7 @@ void ChipSearch::refine(Level level, double enough) {
     const double least = std::min({least_best_, next, floor_});
     least_seconds_ = again_ ? std::max(least_seconds_, std::min(least, evaluation_->seconds)) : least;
     if (again_) evaluation_->least_seconds = least_seconds_;
-    if ((best <= next && best <= floor_) || (again_ && queue_.empty())) return end();
+    if ((best <= next && best <= floor_) || (again_ && queue_.empty())) return end(enough);
     if (least_seconds_ >= enough) return;
     if (queue_.empty()) {
       // A schedule that is not proven keeps the bound below the limit, while the plan found is above it. Only the whole
@@ -120,11 +130,12 @@ void ChipSearch::refine(Level level, double enough) {
   }
 }
 
-void ChipSearch::end() {
+void ChipSearch::end(double enough) {
   level_ = Level::kSchedules;
   if (!again_) infeasible_ = !best_;
   if (best_ && (!evaluation_ || best_->seconds < evaluation_->seconds)) evaluation_ = best_;
   if (evaluation_) evaluation_->least_seconds = least_seconds_ = std::min(least_seconds_, evaluation_->seconds);
+  if (again_ && !proven() && least_seconds_ < enough) failed_ = std::min({failed_, enough, evaluation_->seconds});
   again_ = false;
   queue_ = {};
 }

@@ -23,6 +23,7 @@
 #include "phaze/hardware/cluster.h"
 #include "phaze/layer_times/study.h"
 #include "phaze/placement/solve.h"
+#include "phaze/search/joint_goals.h"
 #include "phaze/search/level.h"
 #include "phaze/search/model_profile.h"
 
@@ -55,11 +56,12 @@ class ChipSearch {
   // Goes on until the bound is at `level` or better, or reaches `enough` seconds: slower plans are of no interest.
   void refine(Level level, double enough);
 
-  // Begins again with this effort, where the search has ended with less of it and a schedule is not proven. What was
-  // found stays until there is something better.
+  // Begins again with this effort, where the search has ended with no more of it and a schedule is not proven. What was
+  // found stays until there is something better. With the same effort as before it makes sense only for another
+  // `enough`: standing() says what was not reached.
   void deepen(std::uint32_t effort);
   bool proven() const;
-  std::uint32_t effort() const { return effort_; }
+  Standing standing() const;
 
   Level level() const { return level_; }
   double least_seconds() const { return least_seconds_; }  // no plan is faster; infinite where there is none
@@ -90,7 +92,7 @@ class ChipSearch {
   Placed place_least(std::size_t configuration, placement::LayerTable least_times, double below) const;
   Placed place(std::size_t configuration, placement::LayerTable times, double below) const;
   Placed solve(const placement::Request& request, double below) const;
-  void end();
+  void end(double enough);
   void begin_again();
   void fill_queue();
   cost::OperatorCosts costs() const;
@@ -106,6 +108,7 @@ class ChipSearch {
   double least_best_;  // least_seconds over all configurations at kSchedules
   std::uint32_t effort_ = 0;
   bool again_ = false;  // with more effort, after an evaluation
+  double failed_;       // seconds that the bound did not reach with this effort
   double floor_;        // configurations that left the queue because they take `enough` take at least this
 
   Level level_ = Level::kRoofline;

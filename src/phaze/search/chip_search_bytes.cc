@@ -51,6 +51,7 @@ std::string ChipSearch::save() const {
   put(writer, best_);
   writer.put(effort_);
   writer.put(again_);
+  writer.put(failed_);
   writer.put(least_best_);
   writer.put(floor_);
   writer.put(level_);
@@ -80,6 +81,7 @@ std::optional<ChipSearch> ChipSearch::restore(const ModelProfile& profile, const
   search.best_ = get_evaluation(reader);
   search.effort_ = reader.get<std::uint32_t>();
   search.again_ = reader.get<std::uint8_t>() != 0;
+  search.failed_ = reader.get<double>();
   search.least_best_ = reader.get<double>();
   search.floor_ = reader.get<double>();
   search.level_ = reader.get<Level>();

@@ -1,5 +1,6 @@
 #include "phaze/search/chip_work.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "phaze/base/bytes.h"
@@ -19,8 +20,7 @@ ModelState state_of(const ChipSearch& search) {
           .level = search.level(),
           .infeasible = search.infeasible(),
           .evaluation = search.evaluation(),
-          .proven = search.proven(),
-          .effort = search.effort(),
+          .standing = search.standing(),
           .saved = search.save()};
 }
 
@@ -29,8 +29,11 @@ void put(ByteWriter& writer, const ModelState& state) {
   writer.put(state.level);
   writer.put(state.infeasible);
   put(writer, state.evaluation);
-  writer.put(state.proven);
-  writer.put(state.effort);
+  writer.put(state.standing.least);
+  writer.put(state.standing.most);
+  writer.put(state.standing.proven);
+  writer.put(state.standing.effort);
+  writer.put(state.standing.failed);
   writer.put_text(state.saved);
 }
 
@@ -40,8 +43,11 @@ ModelState get_state(ByteReader& reader) {
   state.level = reader.get<Level>();
   state.infeasible = reader.get<std::uint8_t>() != 0;
   state.evaluation = get_evaluation(reader);
-  state.proven = reader.get<std::uint8_t>() != 0;
-  state.effort = reader.get<std::uint32_t>();
+  state.standing.least = reader.get<double>();
+  state.standing.most = reader.get<double>();
+  state.standing.proven = reader.get<std::uint8_t>() != 0;
+  state.standing.effort = reader.get<std::uint32_t>();
+  state.standing.failed = reader.get<double>();
   state.saved = reader.get_text();
   return state;
 }
@@ -75,6 +81,7 @@ std::string encode(const RaiseTask& task) {
   writer.put(task.models.size());
   for (std::size_t i = 0; i < task.models.size(); ++i) {
     writer.put(task.models[i]);
+    writer.put(task.least_seconds[i]);
     writer.put_text(task.states[i]->saved);
   }
   return writer.bytes();
@@ -123,36 +130,73 @@ std::string ChipWorker::bounds(const std::string& task) {
   return writer.bytes();
 }
 
-std::string ChipWorker::raise(const std::string& task) {
-  ByteReader reader(task);
-  reader.get<Kind>();
-  const auto chip = reader.get<std::size_t>();
-  const auto level = reader.get<Level>();
-  const auto least_useful = reader.get<double>();
-  const auto effort = reader.get<std::uint32_t>();
-  const auto count = reader.get<std::size_t>();
-  const hardware::Cluster devices = cluster(chip);
-  std::vector<std::size_t> models;
-  std::vector<ChipSearch> searches;
+// Each as far as it takes beside the bounds of the others.
+void ChipWorker::raise_in_turn(const RaiseTask& task, std::vector<ChipSearch>& searches) const {
+  const Score score(*problem_, task.models);
+  const double cost = cost_of(problem_->chips[task.chip], *problem_);
   std::vector<double> seconds;
-  models.reserve(count);
-  searches.reserve(count);
-  seconds.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    models.push_back(reader.get<std::size_t>());
-    searches.push_back(search(devices, models.back(), reader.get_text()));
-    seconds.push_back(searches.back().least_seconds());
-  }
-  check(reader.whole(), "a task is cut off");
-  const Score score(*problem_, models);
-  const double cost = cost_of(problem_->chips[chip], *problem_);
-  for (std::size_t i = 0; i < count; ++i) {
-    searches[i].deepen(effort);
-    searches[i].refine(level, score.enough(i, seconds, cost, least_useful));
+  seconds.reserve(searches.size());
+  for (const ChipSearch& search : searches) seconds.push_back(search.least_seconds());
+  for (std::size_t i = 0; i < searches.size(); ++i) {
+    searches[i].refine(task.level, score.enough(i, seconds, cost, task.least_useful));
     seconds[i] = searches[i].least_seconds();
     // One model without a plan settles the chip.
     if (searches[i].infeasible()) break;
   }
+}
+
+// Wide gaps first: they are the easiest to narrow. Each model is asked once, for its part of what is missing when its
+// turn comes; where the others have fallen too short of theirs, as far as it goes, for the next step.
+void ChipWorker::raise_with_effort(const RaiseTask& task, std::vector<ChipSearch>& searches) const {
+  const Score score(*problem_, task.models);
+  const double cost = cost_of(problem_->chips[task.chip], *problem_);
+  const auto standing = [&](std::size_t i) {
+    Standing known = searches[i].standing();
+    known.least = std::min(known.most, std::max(known.least, task.least_seconds[i]));
+    return known;
+  };
+  std::vector<Standing> standings;
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < searches.size(); ++i) {
+    standings.push_back(standing(i));
+    order.push_back(i);
+  }
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return standings[i].least / standings[i].most; });
+  for (const std::size_t i : order) {
+    const auto goals = joint_goals(score, standings, cost, task.least_useful, task.effort);
+    const double goal = goals ? (*goals)[i] : reach(standings[i], task.effort, searches.size() == 1);
+    if (goal > standings[i].least) {
+      searches[i].deepen(task.effort);
+      searches[i].refine(task.level, goal);
+      standings[i] = standing(i);
+    }
+    // Its turn is over.
+    standings[i].effort = task.effort + 1;
+  }
+}
+
+std::string ChipWorker::raise(const std::string& message) {
+  ByteReader reader(message);
+  reader.get<Kind>();
+  RaiseTask task;
+  task.chip = reader.get<std::size_t>();
+  task.level = reader.get<Level>();
+  task.least_useful = reader.get<double>();
+  task.effort = reader.get<std::uint32_t>();
+  const auto count = reader.get<std::size_t>();
+  const hardware::Cluster devices = cluster(task.chip);
+  std::vector<ChipSearch> searches;
+  searches.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    task.models.push_back(reader.get<std::size_t>());
+    task.least_seconds.push_back(reader.get<double>());
+    searches.push_back(search(devices, task.models.back(), reader.get_text()));
+  }
+  check(reader.whole(), "a task is cut off");
+  if (task.effort == 0)
+    raise_in_turn(task, searches);
+  else
+    raise_with_effort(task, searches);
   ByteWriter writer;
   writer.put(count);
   for (const ChipSearch& search : searches) put(writer, state_of(search));

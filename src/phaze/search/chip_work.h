@@ -21,9 +21,8 @@ struct ModelState {
   Level level = Level::kRoofline;
   bool infeasible = false;
   std::optional<Evaluation> evaluation;
-  bool proven = false;       // what the evaluation found is the best there is
-  std::uint32_t effort = 0;  // that it has taken, or is taking
-  std::string saved;         // by ChipSearch; empty: it has not begun
+  Standing standing;
+  std::string saved;  // by ChipSearch; empty: it has not begun
 
   bool ended() const { return infeasible || evaluation.has_value(); }
 };
@@ -39,13 +38,15 @@ std::string encode(const BoundTask& task);
 std::vector<double> decode_bounds(const std::string& answer);
 
 // One chip, until the bounds of all models are at the level, or it is clear that its score is below what is of use.
+// With effort, where all of them have been evaluated, that is asked of all of them together (joint_goals.h).
 struct RaiseTask {
   std::size_t chip = 0;
   Level level = Level::kRoofline;
-  double least_useful = 0;   // score
-  std::uint32_t effort = 0;  // for what is not proven with less
+  double least_useful = 0;  // score
+  std::uint32_t effort = 0;
   std::vector<std::size_t> models;
   std::vector<const ModelState*> states;  // of the models
+  std::vector<double> least_seconds;      // of the models, by what is known beside their states
 };
 std::string encode(const RaiseTask& task);
 std::vector<ModelState> decode_states(const std::string& answer);
@@ -73,6 +74,8 @@ class ChipWorker {
   ChipSearch search(const hardware::Cluster& devices, std::size_t model, std::string_view saved);
   std::string bounds(const std::string& task);
   std::string raise(const std::string& task);
+  void raise_in_turn(const RaiseTask& task, std::vector<ChipSearch>& searches) const;
+  void raise_with_effort(const RaiseTask& task, std::vector<ChipSearch>& searches) const;
 
   const Problem* problem_;
   cost::Memo memo_{std::size_t{1} << 22};

@@ -22,7 +22,7 @@
 namespace phaze::search {
 
 // How much longer a layer scheduler may take with a little effort, and with each step more of it.
-inline constexpr std::uint64_t kLittleEffort = 96, kMoreEffort = 32;
+inline constexpr std::uint64_t kLittleEffort = 96, kMoreEffort = 64;
 
 // Sums of the same numbers in another order differ in their last digits; times this, a bound stays one.
 inline constexpr double kStillABound = 1 - 1e-12;

@@ -23,7 +23,7 @@ struct Placed {
 // One placement. May be used by several threads at once: who asks what another is about to work out waits for it.
 class PlacedOnce {
  public:
-  // The placement if it takes less than `limit`, none otherwise.
+  // The placement if it takes less than `limit`; otherwise none, or one that takes no less by rounding.
   using WorkOut = std::function<Placed(double limit)>;
 
   explicit PlacedOnce(double at_least = 0) : at_least_(at_least) {}
@@ -36,7 +36,7 @@ class PlacedOnce {
     placed_ = work_out(limit);
     known_ = placed_.seconds < limit;
     at_least_ = known_ ? placed_.seconds : limit;
-    return placed_;
+    return known_ ? placed_ : Placed{};
   }
 
  private:

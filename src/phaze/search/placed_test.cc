@@ -66,6 +66,13 @@ TEST(Placed, a_time_is_worked_out_once_and_a_limit_it_is_known_to_reach_needs_no
   EXPECT_EQ(placements.worked_out, 2);
 }
 
+TEST(Placed, one_that_takes_as_long_as_the_limit_is_none_however_often_it_is_asked_for) {
+  PlacedMemo memo;
+  const auto by_rounding = [](double) { return Placed{.seconds = 1.5}; };
+  EXPECT_EQ(memo.below(digest(0), 1.5, by_rounding).seconds, kNever);
+  EXPECT_EQ(memo.below(digest(0), 1.5, by_rounding).seconds, kNever);
+}
+
 TEST(Placed, threads_share_what_one_of_them_works_out) {
   std::mt19937_64 random(2);
   PlacedMemo memo;

@@ -150,6 +150,8 @@ void Run::sweep() {
     changed(waiting.chip);
     return true;
   });
+  // With another incumbent, other goals and another effort may do.
+  for (Waiting& one : queue_) one = waiting(one.chip);
   std::ranges::make_heap(queue_, later);
 }
 
@@ -238,13 +240,24 @@ void Run::judge(std::size_t chip) {
   if (!may_be_better(chip)) settle(chip, Fate::kEvaluated);
 }
 
-// The effort of the next step: more than was spent on those models that are not proven.
+// Whether this effort may show that the chip is no better than what was found, or what is the best on it.
+bool Run::may_suffice(std::uint32_t effort, std::size_t chip) const {
+  const std::vector<double> least = seconds(chip, true);
+  std::vector<Standing> standings;
+  standings.reserve(least.size());
+  for (std::size_t i = 0; i < least.size(); ++i) {
+    standings.push_back(at(chip, score_.models()[i]).standing);
+    standings.back().least = std::min(least[i], standings.back().most);
+  }
+  return joint_goals(score_, standings, state_.costs[chip], least_useful(chip), effort).has_value();
+}
+
+// The least effort of which it is not known that it leads nowhere.
 std::uint32_t Run::next_effort(std::size_t chip) const {
   if (outcome_.chips[chip].score <= 0) return 0;
-  std::uint32_t spent = std::numeric_limits<std::uint32_t>::max();
-  for (const std::size_t model : score_.models())
-    if (!at(chip, model).proven) spent = std::min(spent, at(chip, model).effort);
-  return spent == std::numeric_limits<std::uint32_t>::max() ? spent : spent + 1;
+  std::uint32_t effort = 1;
+  while (effort <= state_.problem.most_effort && !may_suffice(effort, chip)) ++effort;
+  return effort;
 }
 
 // An evaluated chip may be better than its score where a schedule is not proven.
@@ -268,6 +281,7 @@ Status Run::raise(const std::vector<std::size_t>& round, std::uint32_t effort) {
                    .effort = effort,
                    .models = score_.models()};
     for (const std::size_t model : task.models) task.states.push_back(&at(chip, model));
+    task.least_seconds = seconds(chip, true);
     tasks.push_back(encode(task));
   }
   auto answers = state_.executor->run(tasks);
@@ -289,10 +303,12 @@ Run::Tried Run::tried_with(std::uint32_t effort) const {
   Tried tried;
   for (std::size_t chip = 0; chip < count_; ++chip) {
     if (outcome_.chips[chip].score <= 0) continue;
-    const auto so_far = [&](std::size_t model) { return at(chip, model).effort >= effort; };
+    const auto so_far = [&](std::size_t model) { return at(chip, model).standing.effort >= effort; };
     if (std::ranges::none_of(score_.models(), so_far)) continue;
+    const bool settled = !is_better_by_bound(chip);
+    if (!settled && next_effort(chip) <= effort) continue;
     ++tried.chips;
-    if (!is_better_by_bound(chip)) ++tried.settled;
+    if (settled) ++tried.settled;
   }
   return tried;
 }

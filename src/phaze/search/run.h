@@ -92,6 +92,7 @@ class Run {
   Status keep(run_db::RunStatus status);
   Level next_level(std::size_t chip) const;
   void judge(std::size_t chip);
+  bool may_suffice(std::uint32_t effort, std::size_t chip) const;
   std::uint32_t next_effort(std::size_t chip) const;
   bool may_be_better(std::size_t chip) const;
   bool is_better_by_bound(std::size_t chip) const;

@@ -163,6 +163,30 @@ TEST(Search, a_search_on_a_chip_goes_on_from_bytes_to_the_same_end) {
   }
 }
 
+TEST(Search, what_effort_did_not_show_for_all_models_it_may_show_for_one_of_them) {
+  int proven = 0;
+  for (std::uint32_t seed = 0; seed < kDrawsThatGoFar; seed += 2) {
+    Problem problem = random_problem(seed, 12, 3);
+    problem.states_per_layer = 5;
+    problem.objective = Objective::kThroughput;
+    problem.most_effort = kMostEffort;
+    NoProgress silent;
+    Search shared(problem, {.threads = 2});
+    ASSERT_TRUE(shared.run(all_models(problem), silent));
+    for (const std::size_t model : all_models(problem)) {
+      Search fresh(problem, {.threads = 2});
+      const auto behind = shared.run({model}, silent);
+      const auto alone = fresh.run({model}, silent);
+      ASSERT_TRUE(behind && alone);
+      if (!alone->optimal) continue;
+      ++proven;
+      EXPECT_TRUE(behind->optimal) << "seed " << seed << ", model " << model;
+      EXPECT_EQ(behind->best, alone->best) << "seed " << seed << ", model " << model;
+    }
+  }
+  EXPECT_GT(proven, 0);
+}
+
 TEST(Search, a_search_for_one_model_behind_one_for_all_is_not_misled_by_it) {
   Problem problem = random_problem(2, 8, 3);
   NoProgress silent;

@@ -111,7 +111,7 @@ void SearchRequest::add_to(CLI::App& command) {
       .add_option(
           "--effort", problem.most_effort,
           "Where unproven layer schedules keep the answer from being proven, their scheduler gets longer: 96 times "
-          "with 1, 32 times more with each step (default: 2)")
+          "with 1, 64 times more with each step (default: 2)")
       ->check(CLI::Range(0, 6))
       ->type_name("N");
   count("--threads", search.threads, "Threads (default: all cores)");

@@ -37,6 +37,23 @@ std::uint64_t most_sets(const Block& block) {
 
 bool has_many_modes(const Block& block) { return block.modes.size() > kManyModes * block.size; }
 
+bool has_choice(const Block& block, std::size_t op) { return block.mode_offsets[op] + 1 < block.mode_offsets[op + 1]; }
+
+// Whether at most two operators share some resource, and fast modes leave room beside them.
+bool goes_two_by_two(const Block& block) {
+  bool leaves_room = false;
+  for (std::size_t i = 0; i < block.size; ++i)
+    leaves_room = leaves_room || (has_choice(block, i) && !block.modes[block.mode_offsets[i]].exclusive);
+  if (block.size < kSmall || !leaves_room) return false;
+  for (std::size_t k = 0; k < block.resources; ++k) {
+    Units least = kCapacityUnits;
+    for (std::size_t m = 0; m < block.modes.size(); ++m)
+      if (block.demand(m)[k] > 0) least = std::min(least, block.demand(m)[k]);
+    if (least < kCapacityUnits && least > kCapacityUnits / 3) return true;
+  }
+  return false;
+}
+
 bool is_worth_relaxing(const Block& block, const Stop& stop) {
   return block.size >= kSmall && stop.work_left() >= kLeastToRelax;
 }
@@ -143,6 +160,7 @@ void BlockSolver::search_once(const Block& block, Relaxing relaxing, const Goal&
   if (memo_ == nullptr || !is_worth_relaxing(block, stop)) return search_now();
   Digest key = digest(block);
   key.add(static_cast<std::uint64_t>(relaxing));
+  key.add(static_cast<std::uint64_t>(barriers_));
   key.add(goal.ticks);
   key.add(std::uint64_t{goal.any_shorter_will_do});
   key.add(stop.work_left());
@@ -170,7 +188,7 @@ BlockSolver::State BlockSolver::settle_by_large(const Block& block, const Goal& 
   if (stop.work_left() < kLeastToCoarsen) return State::kOpen;
   Ticks least = whole_ticks(kSmallShare * static_cast<double>(result.schedule.makespan));
   if (!keep_large(block, least, large_) || large_.block.size * 4 > block.size * 3) return State::kOpen;
-  if (for_large_ == nullptr) for_large_ = std::make_unique<BlockSolver>(memo_);
+  if (for_large_ == nullptr) for_large_ = std::make_unique<BlockSolver>(memo_, barriers_);
   for (std::uint64_t part = 1;; part = part_for(result)) {
     BlockResult large;
     Stop own = stop.part(stop.work_left() / part);
@@ -243,6 +261,8 @@ void BlockSolver::close_gap(Engine<Words>& engine, const Block& block, const Goa
   lists_.improve(block, reversed_, result.schedule);
   if (settle_by_phases(engine, block, goal, stop, result, statistics)) return;
   if (goal.ticks >= result.schedule.makespan) {
+    if (barriers_ == Barriers::kFirst && goes_two_by_two(block) && !closed(result))
+      start_from_barriers(block, stop, result, statistics);
     if (block.size >= kSmall && has_many_modes(block) && !closed(result)) {
       // A quarter of the budget: without a good schedule the search that follows finds no end.
       const std::uint64_t tries = std::min<std::uint64_t>(stop.work_left(), kMostTriesPerOperator * block.size);
@@ -258,6 +278,28 @@ void BlockSolver::close_gap(Engine<Words>& engine, const Block& block, const Goa
   result.schedule = known_;
   if (result.optimal) result.lower_bound = whole_ticks(static_cast<double>(goal.ticks) * (1 - kTimeTolerance));
   result.optimal = false;
+}
+
+// Looks, with a budget of its own, at schedules in which every operator runs alone, as fast as it can, or beside others
+// in its slowest mode. There are far fewer of these, and with two cores they are mostly the best.
+void BlockSolver::start_from_barriers(const Block& block, const Stop& stop, BlockResult& result,
+                                      Statistics& statistics) {
+  keep_.assign(block.modes.size(), 0);
+  for (std::size_t i = 0; i < block.size; ++i) keep_[block.mode_offsets[i]] = keep_[block.mode_offsets[i + 1] - 1] = 1;
+  restrict_modes(block, keep_, restricted_);
+  for (std::size_t i = 0; i < block.size; ++i) {
+    if (!has_choice(restricted_, i)) continue;
+    const std::size_t fastest = restricted_.mode_offsets[i] * block.resources;
+    std::fill_n(restricted_.demands.begin() + static_cast<std::ptrdiff_t>(fastest), block.resources, kCapacityUnits);
+  }
+  restricted_.derive();
+  if (for_barriers_ == nullptr) for_barriers_ = std::make_unique<BlockSolver>(memo_, Barriers::kNo);
+  BlockResult found;
+  Stop own = stop.part(stop.work_left());
+  for_barriers_->solve(restricted_, Relaxing::kFirst, {}, own, found, statistics);
+  if (found.schedule.makespan >= result.schedule.makespan) return;
+  name_modes_of(block, restricted_, found.schedule);
+  result.schedule = std::move(found.schedule);
 }
 
 // Solves the block as if only exclusive modes kept operators apart. True if that is the answer: the sequence found

@@ -66,8 +66,12 @@ struct PlannedPass {
 // Keeps its memory from one block to the next.
 class BlockSolver {
  public:
+  // Whether schedules of barriers are looked at on the way (block_solver.cc).
+  enum class Barriers : std::uint8_t { kFirst, kNo };
+
   // A memo, if any, must outlive the solver.
-  explicit BlockSolver(BlockMemo* memo = nullptr) : memo_(memo) {}
+  explicit BlockSolver(BlockMemo* memo = nullptr, Barriers barriers = Barriers::kFirst)
+      : memo_(memo), barriers_(barriers) {}
 
   // The lower the goal, the less there is to search.
   void solve(const Block& block, const Goal& goal, Stop& stop, BlockResult& result, Statistics& statistics);
@@ -102,9 +106,11 @@ class BlockSolver {
   template <std::size_t Words>
   bool search(Engine<Words>& engine, const Block& block, std::span<const PlannedPass> passes, const Goal& goal,
               Stop& stop, BlockResult& result, Statistics& statistics);
+  void start_from_barriers(const Block& block, const Stop& stop, BlockResult& result, Statistics& statistics);
   void set_worths(const Block& block, std::span<const double> rates);
 
   BlockMemo* memo_;
+  Barriers barriers_;
   SimpleBounds bounds_;
   ListScheduler lists_;
   LocalSearch local_search_;
@@ -114,7 +120,7 @@ class BlockSolver {
   BlockSchedule found_, known_;
   std::vector<std::uint32_t> order_, modes_;
   Large large_;
-  std::unique_ptr<BlockSolver> for_large_;
+  std::unique_ptr<BlockSolver> for_large_, for_barriers_;
   std::vector<std::uint8_t> keep_;
   std::vector<double> rates_;
   std::vector<SearchWorth> worths_, reversed_worths_;

@@ -16,8 +16,8 @@ constexpr std::uint64_t kLeastToRelax = 50;
 // less of a budget than this it does not pay: there are two searches instead of one.
 constexpr double kSmallShare = 1e-3;
 constexpr std::uint64_t kLeastToCoarsen = 100'000;
-// Where they alone make a difference, the rest of the search gets a part of the budget: the less there is to gain, the
-// smaller.
+// Where they alone make a difference and a goal is to be reached, the rest of the search gets a part of the budget: the
+// less there is to gain, the smaller.
 constexpr double kLittle = 1e-4, kHardlyAnything = 1e-6;
 constexpr std::uint64_t kPartForLittle = 16, kPartForHardlyAnything = 256;
 // With more modes than this per operator, the sets that may run side by side are so many that the antichain LP costs
@@ -63,11 +63,14 @@ bool closed(const BlockResult& result) {
          static_cast<double>(result.schedule.makespan) * (1 - kTimeTolerance);
 }
 
+double gap(const BlockResult& result) {
+  return 1 - static_cast<double>(result.lower_bound) / static_cast<double>(result.schedule.makespan);
+}
+
 // The part of a budget that the gap left by small operators is worth.
-std::uint64_t part_for(const BlockResult& result) {
-  const double gap = 1 - static_cast<double>(result.lower_bound) / static_cast<double>(result.schedule.makespan);
-  if (gap > kLittle) return 1;
-  return gap > kHardlyAnything ? kPartForLittle : kPartForHardlyAnything;
+std::uint64_t part_for(const BlockResult& result, const Goal& goal) {
+  if (goal.none() || gap(result) > kLittle) return 1;
+  return gap(result) > kHardlyAnything ? kPartForLittle : kPartForHardlyAnything;
 }
 
 // Passes that look for schedules, and those for a proof, which take all the states there are room for. The first proof
@@ -152,7 +155,7 @@ void BlockSolver::search_once(const Block& block, Relaxing relaxing, const Goal&
   const auto search_now = [&] {
     const State state = settle_by_large(block, goal, stop, result, statistics);
     if (state == State::kSettled) return;
-    Stop part = stop.part(stop.work_left() / (state == State::kNearlySettled ? part_for(result) : 1));
+    Stop part = stop.part(stop.work_left() / (state == State::kNearlySettled ? part_for(result, goal) : 1));
     if (relaxing == Relaxing::kNo || !settle_by_relaxation(block, goal, part, result, statistics))
       close_gap(block, goal, part, result, statistics);
     stop.spend(part.spent() - stop.spent());
@@ -189,7 +192,7 @@ BlockSolver::State BlockSolver::settle_by_large(const Block& block, const Goal& 
   Ticks least = whole_ticks(kSmallShare * static_cast<double>(result.schedule.makespan));
   if (!keep_large(block, least, large_) || large_.block.size * 4 > block.size * 3) return State::kOpen;
   if (for_large_ == nullptr) for_large_ = std::make_unique<BlockSolver>(memo_, barriers_);
-  for (std::uint64_t part = 1;; part = part_for(result)) {
+  for (std::uint64_t part = 1;; part = part_for(result, goal)) {
     BlockResult large;
     Stop own = stop.part(stop.work_left() / part);
     for_large_->solve(large_.block, Relaxing::kFirst, {.ticks = std::min(goal.ticks, result.schedule.makespan)}, own,
@@ -199,7 +202,7 @@ BlockSolver::State BlockSolver::settle_by_large(const Block& block, const Goal& 
     result.lower_bound = std::max(result.lower_bound, std::min(large.lower_bound, result.schedule.makespan));
     result.optimal = closed(result);
     if (result.optimal || goal.is_met_by(result)) return State::kSettled;
-    if (part_for(result) == 1) return State::kOpen;
+    if (gap(result) > kLittle) return State::kOpen;
     const std::size_t kept = large_.block.size;
     least = std::min(least, result.schedule.makespan - result.lower_bound) / 2;
     if (!large.optimal || !keep_large(block, least, large_) || large_.block.size == kept) return State::kNearlySettled;

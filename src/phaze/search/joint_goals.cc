@@ -15,7 +15,7 @@ constexpr double kWide = 0.125;
 constexpr int kHalvings = 40;
 
 // Of the way to a goal that was not reached, what is worth another attempt.
-constexpr double kLess = 0.9;
+constexpr double kLess = 0.5;
 
 double gap(const Standing& standing) { return 1 - standing.least / standing.most; }
 

@@ -80,7 +80,7 @@ TEST(LayerSchedule, moldable_schedules_are_never_longer_than_those_of_2024_when_
   for (const char* two_cores : {"tc=2x32x16,vc=64x32,glb=2MiB", "tc=2x4x8,vc=4x4,glb=2MiB", "tc=2x2x8,vc=1x2,glb=2MiB"})
     chips.push_back(*hardware::load_chip(two_cores));
   int compared = 0;
-  for (const std::uint64_t states : {500, 2000}) {
+  for (const std::uint64_t states : {std::uint64_t{500}, std::uint64_t{2000}}) {
     LayerScheduler two_modes({.model = ScheduleModel::kPhaze}, states);
     LayerScheduler moldable({.model = ScheduleModel::kMoldable, .share_hbm = false}, states);
     for (const char* name : {"bert-large", "llama2-7b", "gpt-neox-20b", "t5-large"})

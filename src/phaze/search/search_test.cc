@@ -338,7 +338,8 @@ TEST(Search, chips_that_come_first_change_no_answer) {
 }
 
 TEST(Search, a_limit_for_each_run_begins_anew_with_each) {
-  const Problem problem = random_problem(4, 2, 2);
+  Problem problem = random_problem(4, 2, 2);
+  problem.most_effort = 0;  // runs of milliseconds, also under sanitizers
   NoProgress silent;
   Search together(problem, {.threads = 1, .seconds = 2});
   Search each(problem, {.threads = 1, .seconds = 2, .limit = Limit::kEachRun});

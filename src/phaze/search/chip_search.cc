@@ -63,11 +63,9 @@ bool ChipSearch::proven() const {
 }
 
 Standing ChipSearch::standing() const {
-  return {.least = least_seconds_,
-          .most = evaluation_ ? evaluation_->seconds : kNever,
-          .proven = proven(),
-          .effort = effort_,
-          .failed = failed_};
+  double most = kNever;
+  if (evaluation_) most = evaluation_->seconds;
+  return {.least = least_seconds_, .most = most, .proven = proven(), .effort = effort_, .failed = failed_};
 }
 
 void ChipSearch::deepen(std::uint32_t effort) {

@@ -16,6 +16,9 @@ constexpr std::uint64_t kLeastToRelax = 50;
 // less of a budget than this it does not pay: there are two searches instead of one.
 constexpr double kSmallShare = 1e-3;
 constexpr std::uint64_t kLeastToCoarsen = 100'000;
+// The same for light ones, which are left out where a first search has come to nothing; and units for putting them
+// back, one of so many parts of the budget at most.
+constexpr std::uint64_t kLeastToLeaveOut = 100'000, kMostToPutBack = 4096, kPartToPutBack = 16;
 // Where they alone make a difference and a goal is to be reached, the rest of the search gets a part of the budget: the
 // less there is to gain, the smaller.
 constexpr double kLittle = 1e-4, kHardlyAnything = 1e-6;
@@ -67,6 +70,11 @@ double gap(const BlockResult& result) {
   return 1 - static_cast<double>(result.lower_bound) / static_cast<double>(result.schedule.makespan);
 }
 
+// Where nothing is shorter than the schedule at hand, the bound is to reach it in spite of rounding.
+Goal shorter(const Goal& goal, const BlockResult& result) {
+  return {.ticks = std::min(goal.ticks, result.schedule.makespan + 2)};
+}
+
 // The part of a budget that the gap left by small operators is worth.
 std::uint64_t part_for(const BlockResult& result, const Goal& goal) {
   if (goal.none() || gap(result) > kLittle) return 1;
@@ -74,15 +82,18 @@ std::uint64_t part_for(const BlockResult& result, const Goal& goal) {
 }
 
 // Passes that look for schedules, and those for a proof, which take all the states there are room for. The first proof
-// is tried as soon as narrow passes have found a schedule, with half of the budget, and given up where it has not room
-// enough: most blocks need no more. The last one comes after the widest passes that look for schedules, and leaves a
-// bound where it is no proof. Where a goal is to be reached, schedules are not looked for as long.
+// is tried as soon as narrow passes have found a schedule, with a part of the budget, and given up where it has not
+// room enough: most blocks need no more. Between the first passes and the last, light operators are left out for once.
+// The last proof comes after the widest pass that looks for schedules, and leaves a bound where it is no proof. Where a
+// goal is to be reached, schedules are not looked for as long; where others are left out, not at all.
 constexpr std::array kNarrowPasses = {PlannedPass{kFirstWidth}, PlannedPass{64}, PlannedPass{kNarrow}};
 constexpr std::array kPassesOfSmall = {PlannedPass{kFirstWidth}, PlannedPass{kWidest}};
-constexpr std::array kWidePasses = {PlannedPass{.width = kWidest, .part = 4, .whole_or_nothing = true},
-                                    PlannedPass{kWidestToFind / 4}, PlannedPass{kWidestToFind}, PlannedPass{kWidest}};
-constexpr std::array kPassesToGoal = {PlannedPass{.width = kWidest, .part = 2, .whole_or_nothing = true},
-                                      PlannedPass{kWidestToFind}};
+constexpr std::array kFirstPasses = {PlannedPass{.width = kWidest, .part = 8, .whole_or_nothing = true},
+                                     PlannedPass{kWidestToFind / 4}};
+constexpr std::array kLastPasses = {PlannedPass{kWidestToFind}, PlannedPass{kWidest}};
+constexpr std::array kFirstPassesToGoal = {PlannedPass{.width = kWidest, .part = 2, .whole_or_nothing = true}};
+constexpr std::array kLastPassesToGoal = {PlannedPass{kWidestToFind}};
+constexpr std::array kPassesWithoutLight = {PlannedPass{.width = kWidest, .whole_or_nothing = true}};
 
 // A pass for the proof that has found a schedule has seen nearly everything, and goes on to the shortest.
 PassLimits limits_of(const PlannedPass& pass, const Goal& goal, const BlockResult& result) {
@@ -164,6 +175,7 @@ void BlockSolver::search_once(const Block& block, Relaxing relaxing, const Goal&
   Digest key = digest(block);
   key.add(static_cast<std::uint64_t>(relaxing));
   key.add(static_cast<std::uint64_t>(barriers_));
+  key.add(static_cast<std::uint64_t>(light_));
   key.add(goal.ticks);
   key.add(std::uint64_t{goal.any_shorter_will_do});
   key.add(stop.work_left());
@@ -191,14 +203,13 @@ BlockSolver::State BlockSolver::settle_by_large(const Block& block, const Goal& 
   if (stop.work_left() < kLeastToCoarsen) return State::kOpen;
   Ticks least = whole_ticks(kSmallShare * static_cast<double>(result.schedule.makespan));
   if (!keep_large(block, least, large_) || large_.block.size * 4 > block.size * 3) return State::kOpen;
-  if (for_large_ == nullptr) for_large_ = std::make_unique<BlockSolver>(memo_, barriers_);
+  if (for_large_ == nullptr) for_large_ = std::make_unique<BlockSolver>(memo_, barriers_, light_);
   for (std::uint64_t part = 1;; part = part_for(result, goal)) {
     BlockResult large;
     Stop own = stop.part(stop.work_left() / part);
-    for_large_->solve(large_.block, Relaxing::kFirst, {.ticks = std::min(goal.ticks, result.schedule.makespan)}, own,
-                      large, statistics);
+    for_large_->solve(large_.block, Relaxing::kFirst, shorter(goal, result), own, large, statistics);
     if (large.schedule.makespan < result.schedule.makespan)
-      put_small_back(block, large_, large.schedule, lists_, result.schedule);
+      put_others_back(block, large_, large.schedule, lists_, result.schedule);
     result.lower_bound = std::max(result.lower_bound, std::min(large.lower_bound, result.schedule.makespan));
     result.optimal = closed(result);
     if (result.optimal || goal.is_met_by(result)) return State::kSettled;
@@ -207,6 +218,49 @@ BlockSolver::State BlockSolver::settle_by_large(const Block& block, const Goal& 
     least = std::min(least, result.schedule.makespan - result.lower_bound) / 2;
     if (!large.optimal || !keep_large(block, least, large_) || large_.block.size == kept) return State::kNearlySettled;
   }
+}
+
+// Solves the block without its light operators, and puts them back; then with the heaviest of them again, and so on, as
+// long as what is kept is soon solved. The last ones rarely make a difference.
+void BlockSolver::solve_without_light(const Block& block, const Goal& goal, Stop& stop, BlockResult& result,
+                                      Statistics& statistics) {
+  if (light_ == Light::kStays || stop.work_left() < kLeastToLeaveOut) return;
+  if (without_light_ == nullptr) without_light_ = std::make_unique<BlockSolver>(memo_, barriers_, Light::kStays);
+  std::vector<std::uint32_t> light = light_operators(block, result.schedule.makespan);
+  for (; !light.empty() && !stop.reached(); light.pop_back()) {
+    if (!keep_all_but(block, light, large_)) continue;
+    BlockResult others;
+    Stop own = stop.part(stop.work_left() / 2);
+    without_light_->solve(large_.block, Relaxing::kNo, shorter(goal, result), own, others, statistics);
+    stop.spend(own.spent() - stop.spent());
+    if (others.schedule.makespan < result.schedule.makespan)
+      put_light_back(block, others.schedule, stop, result, statistics);
+    result.lower_bound = std::max(result.lower_bound, std::min(others.lower_bound, result.schedule.makespan));
+    result.optimal = closed(result);
+    if (result.optimal || goal.is_met_by(result) || !others.optimal) return;
+  }
+}
+
+// Looks for a schedule in which the others run in the modes that they have without the light operators.
+void BlockSolver::put_light_back(const Block& block, const BlockSchedule& of_others, Stop& stop, BlockResult& result,
+                                 Statistics& statistics) {
+  put_others_back(block, large_, of_others, lists_, result.schedule);
+  if (closed(result)) return;
+  keep_.assign(block.modes.size(), 1);
+  for (std::size_t at = 0; at < large_.ops.size(); ++at) {
+    const std::size_t op = large_.ops[at];
+    const std::uint32_t chosen = large_.block.modes[of_others.ops[at].mode].original;
+    for (std::size_t m = block.mode_offsets[op]; m < block.mode_offsets[op + 1]; ++m)
+      keep_[m] = block.modes[m].original == chosen ? 1 : 0;
+  }
+  restrict_modes(block, keep_, decided_);
+  BlockResult found;
+  Stop own = stop.part(std::min(stop.work_left() / kPartToPutBack, kMostToPutBack));
+  without_light_->solve(decided_, Relaxing::kNo, {.ticks = result.schedule.makespan}, own, found, statistics);
+  stop.spend(own.spent() - stop.spent());
+  if (found.schedule.makespan >= result.schedule.makespan) return;
+  name_modes_of(block, decided_, found.schedule);
+  result.schedule = std::move(found.schedule);
 }
 
 // Solves the block without the resource that is least in demand, with a budget of its own. True if the schedule found
@@ -404,10 +458,26 @@ void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, const 
   }
   set_worths(*current, rates);
   const Ticks known = result.schedule.makespan;
-  const std::span<const PlannedPass> last = goal.none() ? std::span<const PlannedPass>(kWidePasses) : kPassesToGoal;
   if (searched || search(engine, *current, kNarrowPasses, goal, stop, result, statistics))
-    search(engine, *current, last, goal, stop, result, statistics);
+    search_wide(engine, *current, goal, stop, result, statistics);
   if (current != &block && result.schedule.makespan < known) name_modes_of(block, *current, result.schedule);
+}
+
+// What follows on narrow passes.
+template <std::size_t Words>
+void BlockSolver::search_wide(Engine<Words>& engine, const Block& block, const Goal& goal, Stop& stop,
+                              BlockResult& result, Statistics& statistics) {
+  const auto still_open_after = [&](std::span<const PlannedPass> passes) {
+    return search(engine, block, passes, goal, stop, result, statistics);
+  };
+  if (light_ == Light::kStays) {
+    still_open_after(kPassesWithoutLight);
+    return;
+  }
+  if (!still_open_after(goal.none() ? std::span<const PlannedPass>(kFirstPasses) : kFirstPassesToGoal)) return;
+  solve_without_light(block, goal, stop, result, statistics);
+  if (!result.optimal && !goal.is_met_by(result))
+    still_open_after(goal.none() ? std::span<const PlannedPass>(kLastPasses) : kLastPassesToGoal);
 }
 
 // Some blocks are easier from the end: where the passes begin, the first tries both directions, and the better one goes

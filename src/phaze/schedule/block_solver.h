@@ -68,10 +68,12 @@ class BlockSolver {
  public:
   // Whether schedules of barriers are looked at on the way (block_solver.cc).
   enum class Barriers : std::uint8_t { kFirst, kNo };
+  // Whether blocks that are hard are also solved without their light operators (large.h).
+  enum class Light : std::uint8_t { kMayGo, kStays };
 
   // A memo, if any, must outlive the solver.
-  explicit BlockSolver(BlockMemo* memo = nullptr, Barriers barriers = Barriers::kFirst)
-      : memo_(memo), barriers_(barriers) {}
+  explicit BlockSolver(BlockMemo* memo = nullptr, Barriers barriers = Barriers::kFirst, Light light = Light::kMayGo)
+      : memo_(memo), barriers_(barriers), light_(light) {}
 
   // The lower the goal, the less there is to search.
   void solve(const Block& block, const Goal& goal, Stop& stop, BlockResult& result, Statistics& statistics);
@@ -92,6 +94,10 @@ class BlockSolver {
   enum class State : std::uint8_t { kSettled, kNearlySettled, kOpen };
   State settle_by_large(const Block& block, const Goal& goal, const Stop& stop, BlockResult& result,
                         Statistics& statistics);
+  void solve_without_light(const Block& block, const Goal& goal, Stop& stop, BlockResult& result,
+                           Statistics& statistics);
+  void put_light_back(const Block& block, const BlockSchedule& of_others, Stop& stop, BlockResult& result,
+                      Statistics& statistics);
   void search_once(const Block& block, Relaxing relaxing, const Goal& goal, Stop& stop, BlockResult& result,
                    Statistics& statistics);
   template <std::size_t Words>
@@ -104,6 +110,9 @@ class BlockSolver {
   void find_shorter(Engine<Words>& engine, const Block& block, const Goal& goal, Stop& stop, BlockResult& result,
                     Statistics& statistics);
   template <std::size_t Words>
+  void search_wide(Engine<Words>& engine, const Block& block, const Goal& goal, Stop& stop, BlockResult& result,
+                   Statistics& statistics);
+  template <std::size_t Words>
   bool search(Engine<Words>& engine, const Block& block, std::span<const PlannedPass> passes, const Goal& goal,
               Stop& stop, BlockResult& result, Statistics& statistics);
   void start_from_barriers(const Block& block, const Stop& stop, BlockResult& result, Statistics& statistics);
@@ -111,16 +120,17 @@ class BlockSolver {
 
   BlockMemo* memo_;
   Barriers barriers_;
+  Light light_;
   SimpleBounds bounds_;
   ListScheduler lists_;
   LocalSearch local_search_;
-  Block restricted_, reversed_;
+  Block restricted_, reversed_, decided_;
   Relaxed relaxed_;
   bool better_backwards_ = false;
   BlockSchedule found_, known_;
   std::vector<std::uint32_t> order_, modes_;
   Large large_;
-  std::unique_ptr<BlockSolver> for_large_, for_barriers_;
+  std::unique_ptr<BlockSolver> for_large_, for_barriers_, without_light_;
   std::vector<std::uint8_t> keep_;
   std::vector<double> rates_;
   std::vector<SearchWorth> worths_, reversed_worths_;

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+
 #include "phaze/base/testing/thin_tests.h"
 #include "phaze/schedule/decompose.h"
 #include "phaze/schedule/evaluate.h"
@@ -13,6 +16,7 @@ namespace phaze::schedule {
 namespace {
 
 constexpr std::uint64_t kInstances = kThinTests ? 30 : 200;
+constexpr std::uint64_t kHardInstances = kThinTests ? 4 : 16;
 
 TEST(Large, the_order_of_those_kept_is_the_one_through_those_that_go) {
   Instance instance;
@@ -63,7 +67,7 @@ TEST(Large, schedules_of_the_large_ones_bound_the_others_and_become_schedules_of
       ASSERT_TRUE(result.optimal);
       bound += static_cast<double>(result.schedule.makespan) * decomposition.seconds_per_tick();
       const Ticks before = schedules[b].makespan;
-      put_small_back(blocks[b], large, result.schedule, lists, schedules[b]);
+      put_others_back(blocks[b], large, result.schedule, lists, schedules[b]);
       // What is small is in the way of no gain that is not.
       if (result.schedule.makespan >= before - before / 100) continue;
       EXPECT_LT(schedules[b].makespan, before) << "seed " << seed;
@@ -75,6 +79,58 @@ TEST(Large, schedules_of_the_large_ones_bound_the_others_and_become_schedules_of
     EXPECT_LE(bound, optimum * (1 + 1e-8)) << "seed " << seed;
   }
   EXPECT_GT(shortened, 0U);
+}
+
+TEST(Large, light_operators_are_awaited_by_nobody_and_come_by_rising_work) {
+  std::size_t found = 0;
+  for (std::uint64_t seed = 0; seed < kInstances; ++seed) {
+    Decomposition decomposition;
+    decomposition.split(testing::layer_like_with_light(8, 5, seed));
+    for (const Block& block : decomposition.blocks()) {
+      const std::vector<Ticks> work = least_work(block);
+      const auto most_work = [&](std::uint32_t op) {
+        const auto first = work.begin() + static_cast<std::ptrdiff_t>(op * block.resources);
+        return *std::max_element(first, first + static_cast<std::ptrdiff_t>(block.resources));
+      };
+      const Ticks makespan = kSerialTicks / 2;
+      const std::vector<std::uint32_t> light = light_operators(block, makespan);
+      EXPECT_TRUE(std::ranges::is_sorted(light, {}, most_work));
+      for (std::uint32_t op = 0; op < block.size; ++op) {
+        bool awaited = false;
+        for (std::uint32_t other = 0; other < block.size; ++other) awaited = awaited || block.precedes(op, other);
+        const bool is_light = !awaited && most_work(op) < whole_ticks(0.03 * static_cast<double>(makespan));
+        EXPECT_EQ(std::ranges::find(light, op) != light.end(), is_light) << "seed " << seed;
+        found += is_light ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(found, kInstances);
+}
+
+// For some of these the first search comes to nothing, so that light operators are left out.
+TEST(Large, blocks_solved_without_their_light_operators_have_the_makespan_of_a_whole_search) {
+  std::size_t compared = 0;
+  for (std::uint64_t seed = 0; seed < kHardInstances; ++seed) {
+    Decomposition decomposition;
+    decomposition.split(testing::layer_like_with_light(9, 5, seed));
+    for (const Block& block : decomposition.blocks()) {
+      BlockResult whole, by_parts;
+      Statistics statistics;
+      Stop enough({.work = 2'000'000}), stop({.work = 300'000});
+      BlockSolver(nullptr, BlockSolver::Barriers::kNo, BlockSolver::Light::kStays)
+          .solve(block, {}, enough, whole, statistics);
+      BlockSolver().solve(block, {}, stop, by_parts, statistics);
+      ASSERT_TRUE(whole.optimal) << "seed " << seed;
+      const auto optimum = static_cast<double>(whole.schedule.makespan);
+      const auto found = static_cast<double>(by_parts.schedule.makespan);
+      EXPECT_GE(found, optimum * (1 - 1e-9)) << "seed " << seed;
+      EXPECT_LE(static_cast<double>(by_parts.lower_bound), optimum * (1 + 1e-9)) << "seed " << seed;
+      if (!by_parts.optimal) continue;
+      EXPECT_LE(found, optimum * (1 + 1e-9)) << "seed " << seed;
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, kHardInstances / 2);
 }
 
 // With a budget that makes the solver begin with the large ones.

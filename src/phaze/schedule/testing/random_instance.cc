@@ -165,6 +165,19 @@ Instance layer_like(std::size_t operators, std::uint64_t seed, std::size_t small
   return instance;
 }
 
+Instance layer_like_with_light(std::size_t operators, std::size_t light, std::uint64_t seed) {
+  Instance instance = layer_like(operators, seed);
+  Random random(seed);
+  for (std::size_t i = 0; i < light; ++i) {
+    const OpId op = instance.add_op("light" + std::to_string(i));
+    const double work = random.real(0.1, 0.5);
+    for (const double cores : {0.125, 0.25, 0.5, 1.0})
+      instance.add_mode(work / cores, std::array{0.0, cores, cores / 2});
+    instance.add_edge(OpId(random.below(operators)), op);
+  }
+  return instance;
+}
+
 Instance bandwidth_bound(std::size_t operators, std::uint64_t seed) {
   struct Kind {
     double bytes, work;  // seconds with the whole bandwidth, and with one core

@@ -22,6 +22,9 @@ Instance random_branches(Model model, std::size_t ops, std::size_t width, std::u
 // The last `small` of them take a few millionths of what the others take.
 Instance layer_like(std::size_t operators, std::uint64_t seed, std::size_t small = 0);
 
+// The same, and `light` more that nobody waits for, with little work of cores of the second kind.
+Instance layer_like_with_light(std::size_t operators, std::size_t light, std::uint64_t seed);
+
 // Operators of a few kinds, most of which can use all of the bandwidth by themselves: what runs side by side then gains
 // nothing, but beside the others.
 Instance bandwidth_bound(std::size_t operators, std::uint64_t seed);

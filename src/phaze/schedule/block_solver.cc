@@ -28,6 +28,8 @@ constexpr std::uint64_t kPartForLittle = 16, kPartForHardlyAnything = 256;
 constexpr std::size_t kManyModes = 2;
 constexpr std::size_t kFirstWidth = 16;
 constexpr std::uint64_t kMostTriesPerOperator = 1000;
+// What counts as a part of a budget that has no limit: some tenths of a second.
+constexpr std::uint64_t kPartOfUnlimited = 50'000;
 // A layer of so many states takes a few hundred megabytes.
 constexpr std::size_t kWidest = std::size_t{1} << 20U;
 
@@ -73,6 +75,12 @@ double gap(const BlockResult& result) {
 // Where nothing is shorter than the schedule at hand, the bound is to reach it in spite of rounding.
 Goal shorter(const Goal& goal, const BlockResult& result) {
   return {.ticks = std::min(goal.ticks, result.schedule.makespan + 2)};
+}
+
+// One of so many parts of the budget that is left. Without a budget there are none, and a deadline comes at any moment.
+std::uint64_t one_of(const Stop& stop, std::uint64_t parts) {
+  if (parts > 1 && stop.work_left() == Stop::kUnlimited) return kPartOfUnlimited;
+  return stop.work_left() / parts;
 }
 
 // The part of a budget that the gap left by small operators is worth.
@@ -230,7 +238,7 @@ void BlockSolver::solve_without_light(const Block& block, const Goal& goal, Stop
   for (; !light.empty() && !stop.reached(); light.pop_back()) {
     if (!keep_all_but(block, light, large_)) continue;
     BlockResult others;
-    Stop own = stop.part(stop.work_left() / 2);
+    Stop own = stop.part(one_of(stop, 2));
     without_light_->solve(large_.block, Relaxing::kNo, shorter(goal, result), own, others, statistics);
     stop.spend(own.spent() - stop.spent());
     if (others.schedule.makespan < result.schedule.makespan)
@@ -493,7 +501,7 @@ bool BlockSolver::search(Engine<Words>& engine, const Block& block, std::span<co
     if (backwards) found_ = result.schedule;
     BlockSchedule& schedule = backwards ? found_ : result.schedule;
     const Ticks known = schedule.makespan;
-    Stop part = stop.part(stop.work_left() / planned.part);
+    Stop part = stop.part(one_of(stop, planned.part));
     const PassResult pass = engine.search.pass(directed, backwards ? reversed_worths_ : worths_,
                                                limits_of(planned, goal, result), schedule, part);
     stop.spend(part.spent() - stop.spent());

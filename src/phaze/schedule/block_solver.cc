@@ -72,9 +72,11 @@ double gap(const BlockResult& result) {
   return 1 - static_cast<double>(result.lower_bound) / static_cast<double>(result.schedule.makespan);
 }
 
-// Where nothing is shorter than the schedule at hand, the bound is to reach it in spite of rounding.
+// For a relaxation. Where nothing is shorter, its bound is to reach the goal or the schedule at hand in spite of
+// rounding (whole_ticks).
 Goal shorter(const Goal& goal, const BlockResult& result) {
-  return {.ticks = std::min(goal.ticks, result.schedule.makespan + 2)};
+  const Ticks wanted = std::min(goal.ticks, result.schedule.makespan);
+  return {.ticks = wanted + wanted / (Ticks{1} << 35U)};
 }
 
 // One of so many parts of the budget that is left. Without a budget there are none, and a deadline comes at any moment.

@@ -52,7 +52,8 @@ struct Goal {
 
   bool none() const { return ticks == std::numeric_limits<Ticks>::max(); }
   bool is_met_by(const BlockResult& result) const {
-    return result.lower_bound >= ticks || result.schedule.makespan <= short_enough();
+    return static_cast<double>(result.lower_bound) >= static_cast<double>(ticks) * (1 - kTimeTolerance) ||
+           result.schedule.makespan <= short_enough();
   }
 };
 

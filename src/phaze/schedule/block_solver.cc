@@ -72,6 +72,11 @@ double gap(const BlockResult& result) {
   return 1 - static_cast<double>(result.lower_bound) / static_cast<double>(result.schedule.makespan);
 }
 
+void take_bound_of(const BlockResult& relaxed, BlockResult& result) {
+  result.lower_bound = std::max(result.lower_bound, std::min(relaxed.lower_bound, result.schedule.makespan));
+  result.optimal = closed(result);
+}
+
 // For a relaxation. Where nothing is shorter, its bound is to reach the goal or the schedule at hand in spite of
 // rounding (whole_ticks).
 Goal shorter(const Goal& goal, const BlockResult& result) {
@@ -176,7 +181,7 @@ void BlockSolver::search_once(const Block& block, Relaxing relaxing, const Goal&
   const auto search_now = [&] {
     const State state = settle_by_large(block, goal, stop, result, statistics);
     if (state == State::kSettled) return;
-    Stop part = stop.part(stop.work_left() / (state == State::kNearlySettled ? part_for(result, goal) : 1));
+    Stop part = stop.part(one_of(stop, state == State::kNearlySettled ? part_for(result, goal) : 1));
     if (relaxing == Relaxing::kNo || !settle_by_relaxation(block, goal, part, result, statistics))
       close_gap(block, goal, part, result, statistics);
     stop.spend(part.spent() - stop.spent());
@@ -216,12 +221,11 @@ BlockSolver::State BlockSolver::settle_by_large(const Block& block, const Goal& 
   if (for_large_ == nullptr) for_large_ = std::make_unique<BlockSolver>(memo_, barriers_, light_);
   for (std::uint64_t part = 1;; part = part_for(result, goal)) {
     BlockResult large;
-    Stop own = stop.part(stop.work_left() / part);
+    Stop own = stop.part(one_of(stop, part));
     for_large_->solve(large_.block, Relaxing::kFirst, shorter(goal, result), own, large, statistics);
     if (large.schedule.makespan < result.schedule.makespan)
       put_others_back(block, large_, large.schedule, lists_, result.schedule);
-    result.lower_bound = std::max(result.lower_bound, std::min(large.lower_bound, result.schedule.makespan));
-    result.optimal = closed(result);
+    take_bound_of(large, result);
     if (result.optimal || goal.is_met_by(result)) return State::kSettled;
     if (gap(result) > kLittle) return State::kOpen;
     const std::size_t kept = large_.block.size;
@@ -245,8 +249,7 @@ void BlockSolver::solve_without_light(const Block& block, const Goal& goal, Stop
     stop.spend(own.spent() - stop.spent());
     if (others.schedule.makespan < result.schedule.makespan)
       put_light_back(block, others.schedule, stop, result, statistics);
-    result.lower_bound = std::max(result.lower_bound, std::min(others.lower_bound, result.schedule.makespan));
-    result.optimal = closed(result);
+    take_bound_of(others, result);
     if (result.optimal || goal.is_met_by(result) || !others.optimal) return;
   }
 }
@@ -296,7 +299,7 @@ bool BlockSolver::settle_by_relaxation(const Block& block, const Goal& goal, Sto
   const bool ended_early = !relaxed.optimal && relaxed.schedule.makespan <= any.short_enough();
   if (ended_early && !fits) return false;
   if (ended_early) fits = fits_with({.ticks = goal.ticks});
-  result.lower_bound = std::max(result.lower_bound, std::min(relaxed.lower_bound, result.schedule.makespan));
+  take_bound_of(relaxed, result);
   if (fits && relaxed.schedule.makespan < result.schedule.makespan) result.schedule = relaxed.schedule;
   result.optimal = closed(result) || (fits && relaxed.optimal);
   return fits || result.optimal || goal.is_met_by(result);
@@ -343,7 +346,7 @@ void BlockSolver::close_gap(Engine<Words>& engine, const Block& block, const Goa
   find_shorter(engine, block, goal, stop, result, statistics);
   if (result.schedule.makespan < goal.ticks) return;
   result.schedule = known_;
-  if (result.optimal) result.lower_bound = whole_ticks(static_cast<double>(goal.ticks) * (1 - kTimeTolerance));
+  if (result.optimal) result.lower_bound = goal.bound_if_none_is_shorter();
   result.optimal = false;
 }
 

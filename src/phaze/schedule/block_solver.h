@@ -50,10 +50,12 @@ struct Goal {
   // A schedule as short as this ends the search.
   Ticks short_enough() const { return any_shorter_will_do ? ticks - 4 * kGrain : 0; }
 
+  // Schedules that are shorter by no more than the tolerance are not looked for, either.
+  Ticks bound_if_none_is_shorter() const { return whole_ticks(static_cast<double>(ticks) * (1 - kTimeTolerance)); }
+
   bool none() const { return ticks == std::numeric_limits<Ticks>::max(); }
   bool is_met_by(const BlockResult& result) const {
-    return static_cast<double>(result.lower_bound) >= static_cast<double>(ticks) * (1 - kTimeTolerance) ||
-           result.schedule.makespan <= short_enough();
+    return result.lower_bound >= bound_if_none_is_shorter() || result.schedule.makespan <= short_enough();
   }
 };
 

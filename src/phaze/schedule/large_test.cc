@@ -133,6 +133,30 @@ TEST(Large, blocks_solved_without_their_light_operators_have_the_makespan_of_a_w
   EXPECT_GT(compared, kHardInstances / 2);
 }
 
+TEST(Large, goals_that_the_large_ones_reach_take_no_search_for_all) {
+  std::size_t reached = 0;
+  for (std::uint64_t seed = 0; seed < kInstances; ++seed) {
+    Decomposition decomposition;
+    decomposition.split(testing::layer_like(12, seed, 5));
+    for (const Block& block : decomposition.blocks()) {
+      BlockResult best, of_large, result;
+      Statistics unlimited, for_large, for_all;
+      Stop enough, stop_of_large({.work = 1'000'000}), stop({.work = 1'000'000});
+      BlockSolver().solve(block, {}, enough, best, unlimited);
+      const Goal goal{.ticks = best.schedule.makespan - best.schedule.makespan / 1000};
+      Large large;
+      if (!keep_large(block, best.schedule.makespan / 1000, large) || large.block.size * 4 > block.size * 3) continue;
+      BlockSolver().solve(large.block, goal, stop_of_large, of_large, for_large);
+      BlockSolver().solve(block, goal, stop, result, for_all);
+      EXPECT_TRUE(goal.is_met_by(result)) << "seed " << seed;
+      if (for_large.states == 0 || !goal.is_met_by(of_large)) continue;
+      EXPECT_LE(for_all.states, for_large.states + for_large.states / 10) << "seed " << seed;
+      ++reached;
+    }
+  }
+  EXPECT_GT(reached, kInstances / 10);
+}
+
 // With a budget that makes the solver begin with the large ones.
 TEST(Large, layers_with_small_operators_are_solved_to_the_optimum_of_brute_force) {
   BlockMemo memo;

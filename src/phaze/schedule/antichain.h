@@ -12,9 +12,10 @@
 // % below.
 //
 // The LP has too many columns to write down, so they are generated (Gilmore and Gomory 1961): a revised simplex with an
-// explicit inverse, and a search over chains of the order for the set that earns most at the current prices. Whatever
-// the prices, dividing them by what the best set earns makes them a worth (Farley 1990), so stopping at any time leaves
-// a valid bound.
+// explicit inverse, and for every group of operators that may run side by side a search for the set that earns most at
+// the current prices (packing.h). Groups are asked one after another, and a set that earns more than one a tick enters
+// the basis at once; when no group has such a set, the prices are a worth. Whatever the prices, dividing them by what
+// sets earn at most makes them a worth (Farley 1990), so stopping at any time leaves a valid bound.
 //
 // After that, rates are lifted: mode m of operator i earns u_i / p_im a tick, but if even the best company leaves part
 // of the tick unearned, the mode may as well claim it. A mode whose claim alone pushes the bound to the best known
@@ -26,17 +27,19 @@
 
 #include "phaze/base/stop.h"
 #include "phaze/schedule/block.h"
+#include "phaze/schedule/packing.h"
 
 namespace phaze::schedule {
 
 template <std::size_t Words>
 class AntichainBound {
  public:
-  // Returns the bound in ticks; stops as soon as it reaches `enough`.
-  double solve(const Block& block, double enough, Stop& stop);
+  // Returns the bound in ticks. Stops as soon as it reaches `enough`, or will not be above `known`, where it is 0.
+  // `schedule` is where it begins: whatever runs side by side there is a column.
+  double solve(const Block& block, const BlockSchedule& schedule, double known, double enough, Stop& stop);
 
-  // After solve(): lifts the rates. Returns false when lifting was cut short (rates are valid all the same).
-  bool lift(const Block& block, Stop& stop);
+  // After solve(): lifts the rates.
+  void lift() { packing_.lift(rates_); }
 
   // What operator i is worth, in ticks, of the last solve().
   std::span<const double> worth() const { return worth_; }
@@ -46,42 +49,43 @@ class AntichainBound {
   std::uint64_t pivots() const { return pivots_; }
 
  private:
-  void cover_by_chains(const Block& block);
-  void set_shares(const Block& block);
-  // The set that earns most at rates_, above `floor`, within `candidates` and `left_` of the capacities, into best_.
-  // Returns what it earns, or `floor` if there is none; an upper bound of that when `most_steps` did not suffice. Stops
-  // at a set that earns `ceiling`.
-  double price(const Block& block, const OpSet<Words>& candidates, double floor, double ceiling,
-               std::uint64_t most_steps, std::size_t rent_rounds);
-  double charge_rent(const Block& block, const OpSet<Words>& candidates);
-  void settle_rents(const Block& block, const OpSet<Words>& candidates, double target, std::size_t rounds);
-  double still(const Block& block, std::size_t chain) const;
-  void search(const Block& block, std::size_t chain, const OpSet<Words>& candidates, double earned);
+  void begin(const Block& block);
   void set_rates(const Block& block);
-  void pivot(std::size_t entering_cost, std::size_t n);
-
-  struct Choice {
-    std::uint32_t op, mode;
+  void set_prices();
+  bool pivot_if_negative(const Block& block);
+  void add_columns_of(const Block& block, const BlockSchedule& schedule);
+  void add_best_column(const Block& block);
+  // The column of those known that earns most, more than `floor`; the number of columns if there is none.
+  std::size_t best_column(double floor) const;
+  void enter(std::size_t column);
+  // What is in a row of the basis: a set, or, scaled, the part of an operator that is done too much.
+  struct Basic {
+    std::uint32_t column = 0;  // or operator
+    bool slack = false;
+    double scale = 1;
   };
+  void pivot(const Basic& entering);
+  void end_column();
+  double earned(std::size_t column) const;
+  double objective() const;
+  // The prices as a worth, when no set earns more than so much.
+  void take_worth(double earned);
 
-  std::vector<std::uint32_t> chain_members_, chain_offsets_;
-  std::vector<OpSet<Words>> beside_;  // incomparable operators
-  std::vector<double> suffix_;        // most that chains from this one on can earn, one operator each
-  std::vector<double> after_rent_;    // what remains to them after rent
-  std::vector<double> shares_;        // demands as shares of the capacities
-  std::vector<double> rents_, best_rents_, taken_;
-  std::vector<double> best_rate_;  // per operator
-  std::vector<double> rates_;      // per mode
+  Packing<Words> packing_;
+  std::size_t size_ = 0;
+  double bound_ = 0;
+  std::vector<double> rates_;  // per mode
   std::vector<double> worth_;
-  std::vector<Units> left_;
-  std::vector<Choice> chosen_, best_;
-  double best_earned_ = 0, ceiling_ = 0;
-  std::uint64_t most_steps_ = 0;
-  std::uint64_t steps_ = 0;
-  bool cut_short_ = false;
-
-  std::vector<double> inverse_, prices_, level_, direction_;
-  std::vector<double> cost_;
+  // Columns known: what is done of which operators in a tick.
+  struct Entry {
+    std::uint32_t op;
+    double part;
+  };
+  std::vector<Entry> entries_;
+  std::vector<std::uint32_t> column_offsets_;
+  std::vector<std::uint8_t> in_basis_;  // per column
+  std::vector<Basic> basis_;            // per row
+  std::vector<double> inverse_, prices_, level_, direction_, missing_;
   std::uint64_t pivots_ = 0;
 };
 

@@ -12,22 +12,13 @@ constexpr std::size_t kSmall = 5;
 constexpr std::size_t kLarge = 65;
 // With less of a budget than this, bounds and lists are all that is wanted.
 constexpr std::uint64_t kLeastToRelax = 50;
-// Operators that take less than this share of a schedule are left out at first where they are a quarter of all. With
-// less of a budget than this it does not pay: there are two searches instead of one.
-constexpr double kSmallShare = 1e-3;
-constexpr std::uint64_t kLeastToCoarsen = 100'000;
-// The same for light ones, which are left out where a first search has come to nothing; and units for putting them
-// back, one of so many parts of the budget at most.
+// With less of a budget than this it does not pay to leave out light operators: there are several searches instead of
+// one. And units for putting them back, one of so many parts of the budget at most.
 constexpr std::uint64_t kLeastToLeaveOut = 100'000, kMostToPutBack = 4096, kPartToPutBack = 16;
-// Where they alone make a difference and a goal is to be reached, the rest of the search gets a part of the budget: the
-// less there is to gain, the smaller.
-constexpr double kLittle = 1e-4, kHardlyAnything = 1e-6;
-constexpr std::uint64_t kPartForLittle = 16, kPartForHardlyAnything = 256;
 // With more modes than this per operator, the sets that may run side by side are so many that the antichain LP costs
 // more than narrow searches do and often ends below what they prove. It then comes after them.
 constexpr std::size_t kManyModes = 2;
 constexpr std::size_t kFirstWidth = 16;
-constexpr std::uint64_t kMostTriesPerOperator = 1000;
 // What counts as a part of a budget that has no limit: some tenths of a second.
 constexpr std::uint64_t kPartOfUnlimited = 50'000;
 // A layer of so many states takes a few hundred megabytes.
@@ -68,8 +59,12 @@ bool closed(const BlockResult& result) {
          static_cast<double>(result.schedule.makespan) * (1 - kTimeTolerance);
 }
 
-double gap(const BlockResult& result) {
-  return 1 - static_cast<double>(result.lower_bound) / static_cast<double>(result.schedule.makespan);
+// Of the resource that has the most work.
+double most_work(const Block& block) {
+  const std::vector<Ticks> work = least_work(block);
+  std::vector<double> sums(block.resources, 0);
+  for (std::size_t i = 0; i < work.size(); ++i) sums[i % block.resources] += static_cast<double>(work[i]);
+  return sums.empty() ? 0 : *std::ranges::max_element(sums);
 }
 
 void take_bound_of(const BlockResult& relaxed, BlockResult& result) {
@@ -90,29 +85,27 @@ std::uint64_t one_of(const Stop& stop, std::uint64_t parts) {
   return stop.work_left() / parts;
 }
 
-// The part of a budget that the gap left by small operators is worth.
-std::uint64_t part_for(const BlockResult& result, const Goal& goal) {
-  if (goal.none() || gap(result) > kLittle) return 1;
-  return gap(result) > kHardlyAnything ? kPartForLittle : kPartForHardlyAnything;
+// Passes that look for schedules, and those for a proof, which take all the states there are room for. A proof is tried
+// as soon as there is something to go by, with few units, and given up where these do not suffice; then better schedules
+// are looked for, and it is tried again with more: the better the schedule, the fewer states a proof takes. Before the
+// last of them, light operators are left out for once; it leaves a bound where it is no proof. Where a goal is to be
+// reached, schedules are not looked for as long; where others are left out, not at all.
+constexpr PlannedPass proof(std::uint64_t most, std::uint64_t part = 1) {
+  return {.width = kWidest, .together = true, .part = part, .most = most, .whole_or_nothing = true};
 }
-
-// Passes that look for schedules, and those for a proof, which take all the states there are room for. The first proof
-// is tried as soon as narrow passes have found a schedule, with a part of the budget, and given up where it has not
-// room enough: most blocks need no more. Between the first passes and the last, light operators are left out for once.
-// The last proof comes after the widest pass that looks for schedules, and leaves a bound where it is no proof. Where a
-// goal is to be reached, schedules are not looked for as long; where others are left out, not at all.
-constexpr std::array kNarrowPasses = {PlannedPass{kFirstWidth}, PlannedPass{64}, PlannedPass{kNarrow}};
-constexpr std::array kPassesOfSmall = {PlannedPass{kFirstWidth}, PlannedPass{kWidest}};
-constexpr std::array kFirstPasses = {PlannedPass{.width = kWidest, .part = 8, .whole_or_nothing = true},
-                                     PlannedPass{kWidestToFind / 4}};
-constexpr std::array kLastPasses = {PlannedPass{kWidestToFind}, PlannedPass{kWidest}};
-constexpr std::array kFirstPassesToGoal = {PlannedPass{.width = kWidest, .part = 2, .whole_or_nothing = true}};
+constexpr std::array kPassesOfSmall = {PlannedPass{kFirstWidth}, PlannedPass{kWidest, true}};
+constexpr std::array kFirstPasses = {PlannedPass{kFirstWidth}, proof(2000)};
+constexpr std::array kSecondPasses = {PlannedPass{64}, PlannedPass{128, true}, proof(20'000)};
+constexpr std::array kThirdPasses = {PlannedPass{kWidestToFind / 4}, proof(Stop::kUnlimited, 4)};
+constexpr std::array kLastPasses = {PlannedPass{kWidestToFind}, PlannedPass{kWidest, true}};
+constexpr std::array kSecondPassesToGoal = {PlannedPass{64}, PlannedPass{128, true}, proof(Stop::kUnlimited, 2)};
 constexpr std::array kLastPassesToGoal = {PlannedPass{kWidestToFind}};
-constexpr std::array kPassesWithoutLight = {PlannedPass{.width = kWidest, .whole_or_nothing = true}};
+constexpr std::array kSecondPassesWithoutLight = {PlannedPass{64}, PlannedPass{128, true}, proof(Stop::kUnlimited)};
 
 // A pass for the proof that has found a schedule has seen nearly everything, and goes on to the shortest.
 PassLimits limits_of(const PlannedPass& pass, const Goal& goal, const BlockResult& result) {
   return {.width = pass.width,
+          .together = pass.together,
           .enough = pass.width == kWidest ? result.lower_bound : std::max(goal.short_enough(), result.lower_bound),
           .ends_where_too_narrow = pass.whole_or_nothing};
 }
@@ -179,12 +172,8 @@ void BlockSolver::solve(const Block& block, Relaxing relaxing, const Goal& goal,
 void BlockSolver::search_once(const Block& block, Relaxing relaxing, const Goal& goal, Stop& stop, BlockResult& result,
                               Statistics& statistics) {
   const auto search_now = [&] {
-    const State state = settle_by_large(block, goal, stop, result, statistics);
-    if (state == State::kSettled) return;
-    Stop part = stop.part(one_of(stop, state == State::kNearlySettled ? part_for(result, goal) : 1));
-    if (relaxing == Relaxing::kNo || !settle_by_relaxation(block, goal, part, result, statistics))
-      close_gap(block, goal, part, result, statistics);
-    stop.spend(part.spent() - stop.spent());
+    if (relaxing == Relaxing::kNo || !settle_by_relaxation(block, goal, stop, result, statistics))
+      close_gap(block, goal, stop, result, statistics);
   };
   if (memo_ == nullptr || !is_worth_relaxing(block, stop)) return search_now();
   Digest key = digest(block);
@@ -206,32 +195,6 @@ void BlockSolver::search_once(const Block& block, Relaxing relaxing, const Goal&
   // A deadline or a user comes at another moment the next time.
   stop.reached();
   if (stop.reason() == Stop::Reason::kNone || stop.reason() == Stop::Reason::kWork) question.settle(result);
-}
-
-// Solves the block without its small operators, with a budget of its own. How that leaves the block: settled; nearly
-// so, which means that what is left of the gap is a matter of the small ones alone; or open.
-//
-// A gap that the small ones leave is mostly the time of a few of them that nothing hides. So those that are not small
-// beside the gap come back, and so on, as long as what is kept is soon solved.
-BlockSolver::State BlockSolver::settle_by_large(const Block& block, const Goal& goal, const Stop& stop,
-                                                BlockResult& result, Statistics& statistics) {
-  if (stop.work_left() < kLeastToCoarsen) return State::kOpen;
-  Ticks least = whole_ticks(kSmallShare * static_cast<double>(result.schedule.makespan));
-  if (!keep_large(block, least, large_) || large_.block.size * 4 > block.size * 3) return State::kOpen;
-  if (for_large_ == nullptr) for_large_ = std::make_unique<BlockSolver>(memo_, barriers_, light_);
-  for (std::uint64_t part = 1;; part = part_for(result, goal)) {
-    BlockResult large;
-    Stop own = stop.part(one_of(stop, part));
-    for_large_->solve(large_.block, Relaxing::kFirst, shorter(goal, result), own, large, statistics);
-    if (large.schedule.makespan < result.schedule.makespan)
-      put_others_back(block, large_, large.schedule, lists_, result.schedule);
-    take_bound_of(large, result);
-    if (result.optimal || goal.is_met_by(result)) return State::kSettled;
-    if (gap(result) > kLittle) return State::kOpen;
-    const std::size_t kept = large_.block.size;
-    least = std::min(least, result.schedule.makespan - result.lower_bound) / 2;
-    if (!large.optimal || !keep_large(block, least, large_) || large_.block.size == kept) return State::kNearlySettled;
-  }
 }
 
 // Solves the block without its light operators, and puts them back; then with the heaviest of them again, and so on, as
@@ -333,11 +296,6 @@ void BlockSolver::close_gap(Engine<Words>& engine, const Block& block, const Goa
   if (goal.ticks >= result.schedule.makespan) {
     if (barriers_ == Barriers::kFirst && goes_two_by_two(block) && !closed(result))
       start_from_barriers(block, stop, result, statistics);
-    if (block.size >= kSmall && has_many_modes(block) && !closed(result)) {
-      // A quarter of the budget: without a good schedule the search that follows finds no end.
-      const std::uint64_t tries = std::min<std::uint64_t>(stop.work_left(), kMostTriesPerOperator * block.size);
-      local_search_.improve(block, result.lower_bound, tries, stop, result.schedule);
-    }
     return find_shorter(engine, block, {}, stop, result, statistics);
   }
   // As if a schedule as long as the goal were known: what is no shorter than that is passed over.
@@ -411,17 +369,16 @@ void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, const 
     ++statistics.closed_by_lists;
     return;
   }
-  const bool searched = small || (has_many_modes(block) && block.size < kLarge);
-  if (searched) {
+  if (small) {
     set_worths(block, {});
-    const std::span<const PlannedPass> passes = small ? std::span<const PlannedPass>(kPassesOfSmall) : kNarrowPasses;
-    if (!search(engine, block, passes, goal, stop, result, statistics)) return;
+    search(engine, block, kPassesOfSmall, goal, stop, result, statistics);
+    return;
   }
   if (block.size >= kLarge) {
     // The antichain bound may take long here, and is of more use beside a good schedule.
     set_worths(block, {});
     const PassResult pass =
-        engine.search.pass(block, worths_, limits_of(kNarrowPasses.front(), goal, result), result.schedule, stop);
+        engine.search.pass(block, worths_, limits_of(PlannedPass{kFirstWidth}, goal, result), result.schedule, stop);
     ++statistics.passes;
     statistics.states += pass.states;
     if (pass.complete || closed(result)) {
@@ -431,66 +388,90 @@ void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, const 
     }
     if (pass.stopped) return;
   }
-  const double bound = engine.antichains.solve(block, limit_of(result), stop);
+  const double bound = engine.antichains.solve(block, result.schedule, most_work(block), limit_of(result), stop);
   statistics.pivots += engine.antichains.pivots();
-  const double joined = std::max(bound, between_heads_and_tails(block, engine.antichains.worth()));
+  const double joined = bound > 0 ? std::max(bound, between_heads_and_tails(block, engine.antichains.worth())) : 0;
   result.lower_bound = std::max(result.lower_bound, whole_ticks(joined));
   if (closed(result)) {
     result.optimal = true;
     ++statistics.closed_by_antichains;
     return;
   }
-  engine.antichains.lift(block, stop);
+  if (bound > 0) engine.antichains.lift();
+  current_ = &block;
+  dropped_at_ = kNever;
+  if (!drop_modes(engine, block, bound, result)) return;
+  const auto still_open_after = [&](std::span<const PlannedPass> passes) {
+    for (const PlannedPass& pass : passes) {
+      if (pass.width == kWidest && !drop_modes(engine, block, bound, result)) return false;
+      const Ticks known = result.schedule.makespan;
+      const bool open = search(engine, *current_, std::span(&pass, 1), goal, stop, result, statistics);
+      if (current_ != &block && result.schedule.makespan < known) name_modes_of(block, *current_, result.schedule);
+      if (!open) return false;
+    }
+    return true;
+  };
+  const auto look_around = [&](std::uint64_t tries_per_operator) {
+    if (!goal.none() || !has_many_modes(block)) return;
+    const std::uint64_t tries = std::min<std::uint64_t>(stop.work_left(), tries_per_operator * block.size);
+    local_search_.improve(block, result.lower_bound, tries, stop, result.schedule);
+  };
+  if (!still_open_after(kFirstPasses)) return;
+  if (light_ == Light::kStays) {
+    still_open_after(kSecondPassesWithoutLight);
+    return;
+  }
+  look_around(100);
+  if (!still_open_after(goal.none() ? std::span<const PlannedPass>(kSecondPasses) : kSecondPassesToGoal)) return;
+  if (goal.none()) {
+    look_around(1000);
+    if (!still_open_after(kThirdPasses)) return;
+  }
+  if (has_many_modes(block)) {
+    const Ticks known = result.schedule.makespan;
+    const Block* const kept = current_;
+    solve_without_light(*kept, goal, stop, result, statistics);
+    if (kept != &block && result.schedule.makespan < known) name_modes_of(block, *kept, result.schedule);
+  }
+  if (!result.optimal && !goal.is_met_by(result))
+    still_open_after(goal.none() ? std::span<const PlannedPass>(kLastPasses) : kLastPassesToGoal);
+}
+
+// Leaves out modes that are in no schedule shorter than the one at hand: with mode m, the bound is what the others are
+// worth, and what m earns in its time. False if an operator is left without a mode: no schedule is better than that.
+template <std::size_t Words>
+bool BlockSolver::drop_modes(Engine<Words>& engine, const Block& block, double bound, BlockResult& result) {
+  if (result.schedule.makespan == dropped_at_) return true;
+  dropped_at_ = result.schedule.makespan;
   std::span<const double> rates = engine.antichains.rates();
-  // The bound if mode m is chosen for its operator: what the others are worth, and what m earns in its time.
   keep_.assign(block.modes.size(), 1);
   bool fewer = false;
   for (std::size_t i = 0; i < block.size; ++i)
     for (std::size_t m = block.mode_offsets[i]; m < block.mode_offsets[i + 1]; ++m) {
       const Ticks duration = block.modes[m].duration;
-      const double with = std::max(bound - engine.antichains.worth()[i] + rates[m] * static_cast<double>(duration),
-                                   static_cast<double>(block.heads[i] + duration + block.tails[i]));
+      double with = static_cast<double>(block.heads[i] + duration + block.tails[i]);
+      if (bound > 0)
+        with = std::max(with, bound - engine.antichains.worth()[i] + rates[m] * static_cast<double>(duration));
       if (with * (1 - 1e-11) < limit_of(result)) continue;
       keep_[m] = 0;
       fewer = true;
     }
-  const Block* current = &block;
+  current_ = &block;
   if (fewer) {
     if (!restrict_modes(block, keep_, restricted_)) {
-      // An operator without a mode: no schedule is better than the one at hand.
       result.optimal = true;
-      ++statistics.closed_by_antichains;
-      return;
+      return false;
     }
-    current = &restricted_;
-    result.lower_bound = std::min(result.schedule.makespan, std::max(result.lower_bound, bounds_.compute(*current)));
+    current_ = &restricted_;
+    result.lower_bound = std::min(result.schedule.makespan, std::max(result.lower_bound, bounds_.compute(*current_)));
     // A worth stays one when modes go.
-    rates_.resize(current->modes.size());
-    for_each_mode_in(block, *current, [&](std::size_t m, std::size_t in_block) { rates_[m] = rates[in_block]; });
+    rates_.resize(rates.empty() ? 0 : current_->modes.size());
+    if (!rates.empty())
+      for_each_mode_in(block, *current_, [&](std::size_t m, std::size_t in_block) { rates_[m] = rates[in_block]; });
     rates = rates_;
   }
-  set_worths(*current, rates);
-  const Ticks known = result.schedule.makespan;
-  if (searched || search(engine, *current, kNarrowPasses, goal, stop, result, statistics))
-    search_wide(engine, *current, goal, stop, result, statistics);
-  if (current != &block && result.schedule.makespan < known) name_modes_of(block, *current, result.schedule);
-}
-
-// What follows on narrow passes.
-template <std::size_t Words>
-void BlockSolver::search_wide(Engine<Words>& engine, const Block& block, const Goal& goal, Stop& stop,
-                              BlockResult& result, Statistics& statistics) {
-  const auto still_open_after = [&](std::span<const PlannedPass> passes) {
-    return search(engine, block, passes, goal, stop, result, statistics);
-  };
-  if (light_ == Light::kStays) {
-    still_open_after(kPassesWithoutLight);
-    return;
-  }
-  if (!still_open_after(goal.none() ? std::span<const PlannedPass>(kFirstPasses) : kFirstPassesToGoal)) return;
-  solve_without_light(block, goal, stop, result, statistics);
-  if (!result.optimal && !goal.is_met_by(result))
-    still_open_after(goal.none() ? std::span<const PlannedPass>(kLastPasses) : kLastPassesToGoal);
+  set_worths(*current_, rates);
+  return true;
 }
 
 // Some blocks are easier from the end: where the passes begin, the first tries both directions, and the better one goes
@@ -506,7 +487,7 @@ bool BlockSolver::search(Engine<Words>& engine, const Block& block, std::span<co
     if (backwards) found_ = result.schedule;
     BlockSchedule& schedule = backwards ? found_ : result.schedule;
     const Ticks known = schedule.makespan;
-    Stop part = stop.part(one_of(stop, planned.part));
+    Stop part = stop.part(std::min(planned.most, one_of(stop, planned.part)));
     const PassResult pass = engine.search.pass(directed, backwards ? reversed_worths_ : worths_,
                                                limits_of(planned, goal, result), schedule, part);
     stop.spend(part.spent() - stop.spent());

@@ -17,9 +17,10 @@ constexpr double kLeftInRank = 0.01;
 constexpr std::size_t kFrontsInLayer = 20;
 // A state costs a unit of the budget. In fronts of thousands the comparisons take longer than all else, and where many
 // operators are free so do the sets that could start: so many of them cost one, too.
-constexpr double kComparisonsPerUnit = 64, kSetsPerUnit = 128, kChildrenPerUnit = 4;
-// Sets that are looked at for one state.
-constexpr std::uint64_t kMostSets = std::uint64_t{1} << 24U;
+constexpr double kComparisonsPerUnit = 64, kChildrenPerUnit = 4;
+constexpr std::uint64_t kSetsPerUnit = 32;
+// Sets that are looked at for one state, with any budget, and where a schedule is looked for.
+constexpr std::uint64_t kMostSets = std::uint64_t{1} << 24U, kMostSetsToFind = 1024;
 // A layer is made with room for this many times the states that a pass keeps, since some will be dominated.
 constexpr std::size_t kSpare = 4;
 
@@ -41,6 +42,7 @@ void LayeredSearch<Words>::begin(const Block& block, const std::vector<SearchWor
   limit_ = static_cast<double>(best.makespan) * (1 - kTimeTolerance);
   narrow_ = limits.width <= kNarrow;
   finding_ = limits.width <= kWidestToFind;
+  together_ = limits.together;
   owed_ = 0;
   a_layer_is_full_ = false;
   filler_.prepare(block, worths);
@@ -88,6 +90,8 @@ PassResult LayeredSearch<Words>::pass(const Block& block, const std::vector<Sear
       const auto owed = static_cast<std::uint64_t>(owed_);
       owed_ -= static_cast<double>(owed);
       if (!stop.spend(1 + owed)) return end_at(at);
+      most_sets_ = std::min(kMostSets / kSetsPerUnit, stop.work_left()) * kSetsPerUnit;
+      if (finding_) most_sets_ = std::min(most_sets_, kMostSetsToFind);
       expand(layer, kept_[at]);
       if (best.makespan <= limits.enough) return {.complete = false, .stopped = true, .states = result.states};
       if (limits.ends_where_too_narrow && a_layer_is_full_) return end_at(at + 1);
@@ -146,10 +150,10 @@ void LayeredSearch<Words>::expand(const StateLayer<Words>& layer, std::size_t in
   if (!state.needless && parent.all_done < room_) start_exclusively(parent);
   for (std::size_t piece = 0; piece <= running.size() && parent.moment(piece) < room_; ++piece) {
     if (state.needless && parent.moment(piece) >= parent.all_done) break;
-    if (finding_)
-      start_one(parent, piece);
-    else
+    if (together_)
       start_together(parent, piece);
+    else
+      start_one(parent, piece);
   }
 }
 
@@ -252,7 +256,7 @@ void LayeredSearch<Words>::start_together(const Parent& parent, std::size_t piec
   const Moment moment{
       .time = time, .running = parent.running.subspan(piece), .starts = starts_, .left = left_then_, .limit = limit_};
   const auto allowed = [&](const OpStart& start, std::span<const OpStart> joined) { return may_join(start, joined); };
-  const bool all_seen = filler_.for_each(moment, kMostSets, allowed, [&](const MomentFiller::Filling& filling) {
+  const bool all_seen = filler_.for_each(moment, most_sets_, allowed, [&](const MomentFiller::Filling& filling) {
     OpSet<Words> others = free_ops;
     for (const OpStart& start : filling.starts) others.erase(start.op);
     for (const OpStart& start : filling.starts)
@@ -261,7 +265,8 @@ void LayeredSearch<Words>::start_together(const Parent& parent, std::size_t piec
     owed_ += 1 / kChildrenPerUnit;
     add_child(parent, piece, filling.starts, barring);
   });
-  owed_ += static_cast<double>(filler_.looked_at()) / kSetsPerUnit;
+  owed_ += static_cast<double>(filler_.looked_at()) / static_cast<double>(kSetsPerUnit);
+  most_sets_ -= std::min(most_sets_, filler_.looked_at());
   if (all_seen) return;
   result_->complete = false;
   result_->least_cut = std::min(result_->least_cut, parent.state.bound);
@@ -398,7 +403,7 @@ void LayeredSearch<Words>::put_time_forward(State& state) {
     return may;
   };
   std::size_t over = 0;
-  while (over < running_.size() && ((over == 0 && !finding_) || !something_may_start())) {
+  while (over < running_.size() && ((over == 0 && together_) || !something_may_start())) {
     state.time = running_[over].finish;
     // What ends at the same moment makes room at the same moment.
     for (; over < running_.size() && running_[over].finish == state.time; ++over) {

@@ -124,6 +124,7 @@ namespace phaze::schedule {
 
 struct PassLimits {
   std::size_t width = 0;               // states of a layer
+  bool together = false;               // all that starts at a moment is placed at once
   Ticks enough = 0;                    // a schedule as short as this ends the pass
   bool ends_where_too_narrow = false;  // for the whole or nothing
 };
@@ -205,7 +206,9 @@ class LayeredSearch {
   double limit_ = 0;  // states with a bound of this or more are of no use
   bool narrow_ = false;
   bool finding_ = false;                   // rather than proving
+  bool together_ = false;
   double owed_ = 0;                        // units of work done beside states
+  std::uint64_t most_sets_ = 0;            // that may be looked at for the next state
   std::vector<StateLayer<Words>> layers_;  // by the number of operators placed
   bool a_layer_is_full_ = false;
   std::vector<Step> steps_;

@@ -1,0 +1,288 @@
+#include "phaze/schedule/packing.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace phaze::schedule {
+namespace {
+
+constexpr std::size_t kRounds = 4;
+// Where any set that earns enough will do, so many partial sets are looked at before better rents are found.
+constexpr std::uint64_t kFewSteps = 60;
+// The simplex method is for groups of a layer, not for a wide order covered by chains.
+constexpr std::size_t kMostRows = 40;
+constexpr double kTiny = 1e-12;
+
+}  // namespace
+
+template <std::size_t Words>
+void Packing<Words>::prepare(const Block& block) {
+  block_ = &block;
+  side_by_side_.find(block);
+  shares_.resize(block.demands.size());
+  for (std::size_t i = 0; i < shares_.size(); ++i)
+    shares_[i] = static_cast<double>(block.demands[i]) / static_cast<double>(kCapacityUnits);
+  rents_.assign(groups() * block.resources, 0);
+  remains_.assign(block.modes.size(), 0);
+  work_ = 0;
+}
+
+// Sets what remains to the modes and chains of the group, and returns the bound on what a set earns.
+template <std::size_t Words>
+double Packing<Words>::charge_rent(std::size_t group, std::span<const double> rates) {
+  const std::size_t resources = block_->resources;
+  const std::span<const double> rent = rents(group);
+  const std::uint32_t begin = side_by_side_.begin(group), end = side_by_side_.end(group);
+  chain_best_.assign(end - begin, 0);
+  taken_.assign(resources, 0);
+  double bound = 0;
+  for (const double one : rent) bound += one;
+  for (std::uint32_t chain = begin; chain < end; ++chain) {
+    double most = 0;
+    std::size_t taker = rates.size();
+    for (const std::uint32_t op : side_by_side_.chain(chain)) {
+      const std::size_t last = block_->mode_offsets[op + 1];
+      work_ += last - block_->mode_offsets[op];
+      for (std::size_t m = block_->mode_offsets[op]; m < last; ++m) {
+        double remains = rates[m];
+        for (std::size_t k = 0; k < resources; ++k) remains -= rent[k] * shares_[m * resources + k];
+        remains_[m] = remains;
+        if (remains <= most) continue;
+        most = remains;
+        taker = m;
+      }
+    }
+    chain_best_[chain - begin] = most;
+    bound += most;
+    if (taker < rates.size())
+      for (std::size_t k = 0; k < resources; ++k) taken_[k] += shares_[taker * resources + k];
+  }
+  return bound;
+}
+
+// Towards rents with which no set earns more than `target`. Polyak's steps; the best rents seen stay.
+template <std::size_t Words>
+double Packing<Words>::follow_subgradients(std::size_t group, std::span<const double> rates, double bound,
+                                           double target) {
+  const std::span<double> rent = rents(group);
+  tried_rents_.assign(rent.begin(), rent.end());
+  double best = bound, pace = 1;
+  bool at_best = true;
+  for (std::size_t round = 0; round < kRounds && best > target; ++round) {
+    double length = 0;
+    for (std::size_t k = 0; k < rent.size(); ++k) {
+      taken_[k] -= 1;
+      if (rent[k] > 0 || taken_[k] > 0) length += taken_[k] * taken_[k];
+    }
+    if (length < kTiny) break;
+    const double step = pace * (bound - target) / length;
+    for (std::size_t k = 0; k < rent.size(); ++k) rent[k] = std::max(0.0, rent[k] + step * taken_[k]);
+    bound = charge_rent(group, rates);
+    at_best = bound < best;
+    if (at_best) {
+      best = bound;
+      std::ranges::copy(rent, tried_rents_.begin());
+    } else {
+      pace *= 0.5;
+    }
+  }
+  if (at_best) return best;
+  std::ranges::copy(tried_rents_, rent.begin());
+  return charge_rent(group, rates);
+}
+
+// The relaxation in which parts of modes may be taken: maximise Σ rate·x with Σ x ≤ 1 for every chain and Σ share·x ≤ 1
+// for every resource. Its prices for the resources are the best rents. A row per resource and chain, a column per mode
+// and row; what is in the basis at first is the slack of all rows.
+template <std::size_t Words>
+double Packing<Words>::solve_relaxation(std::size_t group, std::span<const double> rates, double bound) {
+  const std::size_t resources = block_->resources;
+  const std::uint32_t begin = side_by_side_.begin(group), end = side_by_side_.end(group);
+  const std::size_t rows = resources + (end - begin);
+  relaxed_.clear();
+  if (rows > kMostRows) return bound;
+  std::size_t columns = rows + 1;
+  for (std::uint32_t chain = begin; chain < end; ++chain)
+    for (const std::uint32_t op : side_by_side_.chain(chain))
+      columns += block_->mode_offsets[op + 1] - block_->mode_offsets[op];
+  // Columns: slacks, modes, the right-hand side. The last row is the objective.
+  tableau_.assign((rows + 1) * columns, 0);
+  const auto at = [&](std::size_t row, std::size_t column) -> double& { return tableau_[row * columns + column]; };
+  basis_.resize(rows);
+  for (std::size_t r = 0; r < rows; ++r) {
+    basis_[r] = static_cast<std::uint32_t>(r);
+    at(r, r) = 1;
+    // Differently for each, against ties that would make it go round in circles.
+    at(r, columns - 1) = 1 + 1e-10 * static_cast<double>(r + 1);
+  }
+  std::size_t column = rows;
+  for (std::uint32_t chain = begin; chain < end; ++chain)
+    for (const std::uint32_t op : side_by_side_.chain(chain))
+      for (std::size_t m = block_->mode_offsets[op]; m < block_->mode_offsets[op + 1]; ++m, ++column) {
+        for (std::size_t k = 0; k < resources; ++k) at(k, column) = shares_[m * resources + k];
+        at(resources + (chain - begin), column) = 1;
+        at(rows, column) = -rates[m];
+      }
+  for (std::size_t pivots = 0; pivots < 8 * rows; ++pivots) {
+    work_ += columns * 4;
+    std::size_t entering = columns - 1;
+    double least = -kTiny;
+    for (std::size_t c = 0; c + 1 < columns; ++c)
+      if (at(rows, c) < least) {
+        least = at(rows, c);
+        entering = c;
+      }
+    if (entering + 1 == columns) break;
+    std::size_t leaving = rows;
+    double least_ratio = 0;
+    for (std::size_t r = 0; r < rows; ++r) {
+      if (at(r, entering) <= 1e-11) continue;
+      const double ratio = at(r, columns - 1) / at(r, entering);
+      if (leaving < rows && ratio >= least_ratio) continue;
+      least_ratio = ratio;
+      leaving = r;
+    }
+    if (leaving == rows) break;
+    double* const pivot_row = &at(leaving, 0);
+    const double scale = 1 / pivot_row[entering];
+    for (std::size_t c = 0; c < columns; ++c) pivot_row[c] *= scale;
+    for (std::size_t r = 0; r <= rows; ++r) {
+      double* const row = &at(r, 0);
+      const double factor = row[entering];
+      if (r == leaving || factor == 0) continue;
+      for (std::size_t c = 0; c < columns; ++c) row[c] -= factor * pivot_row[c];
+    }
+    basis_[leaving] = static_cast<std::uint32_t>(entering);
+  }
+  relaxed_.clear();
+  column = rows;
+  for (std::uint32_t chain = begin; chain < end; ++chain)
+    for (const std::uint32_t op : side_by_side_.chain(chain))
+      for (std::uint32_t m = block_->mode_offsets[op]; m < block_->mode_offsets[op + 1]; ++m, ++column)
+        for (std::size_t r = 0; r < rows; ++r)
+          if (basis_[r] == column) relaxed_.push_back({op, m, at(r, columns - 1)});
+  const std::span<double> rent = rents(group);
+  tried_rents_.assign(rent.begin(), rent.end());
+  for (std::size_t k = 0; k < resources; ++k) rent[k] = std::max(0.0, at(rows, k));
+  const double better = charge_rent(group, rates);
+  if (better <= bound) return better;
+  std::ranges::copy(tried_rents_, rent.begin());
+  return charge_rent(group, rates);
+}
+
+template <std::size_t Words>
+void Packing<Words>::search(std::size_t at, const OpSet<Words>& candidates, double earned, double potential) {
+  if (earned > best_earned_) {
+    best_earned_ = earned;
+    best_ = chosen_;
+  }
+  if (at == order_.size() || cut_short_) return;
+  if (std::min(earned + rate_suffix_[at], potential + best_suffix_[at]) <= best_earned_ + kTiny) return;
+  if (++steps_ > most_steps_) {
+    cut_short_ = true;
+    return;
+  }
+  const std::size_t resources = block_->resources;
+  for (const std::uint32_t op : side_by_side_.chain(order_[at])) {
+    if (!candidates.contains(op)) continue;
+    for (std::uint32_t m = block_->mode_offsets[op]; m < block_->mode_offsets[op + 1]; ++m) {
+      const double then_earned = earned + rates_[m], then = potential + remains_[m];
+      if (std::min(then_earned + rate_suffix_[at + 1], then + best_suffix_[at + 1]) <= best_earned_ + kTiny) continue;
+      const Units* demand = block_->demand(m);
+      bool fits = true;
+      for (std::size_t k = 0; k < resources; ++k) fits = fits && demand[k] <= left_[k];
+      if (!fits) continue;
+      for (std::size_t k = 0; k < resources; ++k) left_[k] -= demand[k];
+      chosen_.push_back({op, m, 1});
+      search(at + 1, candidates & side_by_side_.beside(op), then_earned, then);
+      chosen_.pop_back();
+      for (std::size_t k = 0; k < resources; ++k) left_[k] += demand[k];
+    }
+  }
+  search(at + 1, candidates, earned, potential);
+}
+
+// True if all sets were looked at.
+template <std::size_t Words>
+bool Packing<Words>::search_group(std::size_t group, std::span<const double> rates, double floor,
+                                  std::uint64_t most_steps) {
+  const std::uint32_t begin = side_by_side_.begin(group), end = side_by_side_.end(group);
+  rates_ = rates;
+  chain_rate_.assign(end - begin, 0);
+  order_.resize(end - begin);
+  OpSet<Words> candidates;
+  for (std::uint32_t chain = begin; chain < end; ++chain) {
+    order_[chain - begin] = chain;
+    for (const std::uint32_t op : side_by_side_.chain(chain)) {
+      candidates.insert(op);
+      for (std::size_t m = block_->mode_offsets[op]; m < block_->mode_offsets[op + 1]; ++m)
+        chain_rate_[chain - begin] = std::max(chain_rate_[chain - begin], rates[m]);
+    }
+  }
+  std::ranges::stable_sort(order_, std::ranges::greater{}, [&](std::uint32_t chain) { return chain_rate_[chain - begin]; });
+  best_suffix_.assign(order_.size() + 1, 0);
+  rate_suffix_.assign(order_.size() + 1, 0);
+  for (std::size_t i = order_.size(); i-- > 0;) {
+    best_suffix_[i] = best_suffix_[i + 1] + chain_best_[order_[i] - begin];
+    rate_suffix_[i] = rate_suffix_[i + 1] + chain_rate_[order_[i] - begin];
+  }
+  double rent = 0;
+  for (const double one : rents(group)) rent += one;
+  left_.assign(block_->resources, kCapacityUnits);
+  best_.clear();
+  chosen_.clear();
+  best_earned_ = floor;
+  steps_ = 0;
+  most_steps_ = most_steps;
+  cut_short_ = false;
+  search(0, candidates, 0, rent);
+  work_ += steps_ * 8;
+  return !cut_short_;
+}
+
+template <std::size_t Words>
+typename Packing<Words>::Answer Packing<Words>::price(std::size_t group, std::span<const double> rates, double floor,
+                                                      std::uint64_t most_steps) {
+  best_.clear();
+  double bound = charge_rent(group, rates);
+  if (bound > floor) bound = follow_subgradients(group, rates, bound, floor);
+  if (bound <= floor) return {.most = bound};
+  if (search_group(group, rates, floor, kFewSteps)) return {.most = best_earned_, .found = !best_.empty()};
+  if (!best_.empty()) return {.most = bound, .found = true};
+  bound = solve_relaxation(group, rates, bound);
+  if (bound <= floor) return {.most = bound};
+  if (search_group(group, rates, floor, most_steps)) return {.most = best_earned_, .found = !best_.empty()};
+  if (best_.empty() && !relaxed_.empty()) best_ = relaxed_;
+  return {.most = bound, .found = !best_.empty()};
+}
+
+template <std::size_t Words>
+void Packing<Words>::lift(std::span<double> rates) {
+  const std::size_t resources = block_->resources;
+  std::vector<double> lifted(rates.size(), std::numeric_limits<double>::infinity());
+  for (std::size_t group = 0; group < groups(); ++group) {
+    // By how much the sum above exceeds one: nobody may claim that.
+    const double beyond = std::max(0.0, charge_rent(group, rates) - 1);
+    const std::span<const double> rent = rents(group);
+    const std::uint32_t begin = side_by_side_.begin(group), end = side_by_side_.end(group);
+    for (std::uint32_t chain = begin; chain < end; ++chain)
+      for (const std::uint32_t op : side_by_side_.chain(chain))
+        for (std::size_t m = block_->mode_offsets[op]; m < block_->mode_offsets[op + 1]; ++m) {
+          double claim = chain_best_[chain - begin] - beyond;
+          for (std::size_t k = 0; k < resources; ++k) claim += rent[k] * shares_[m * resources + k];
+          lifted[m] = std::min(lifted[m], std::max(rates[m], claim));
+        }
+  }
+  std::ranges::copy(lifted, rates.begin());
+}
+
+template <std::size_t Words>
+void Packing<Words>::scale_rents(double factor) {
+  for (double& rent : rents_) rent *= factor;
+}
+
+template class Packing<1>;
+template class Packing<2>;
+template class Packing<4>;
+
+}  // namespace phaze::schedule

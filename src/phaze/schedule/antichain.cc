@@ -97,33 +97,24 @@ bool AntichainBound<Words>::pivot_if_negative(const Block& block) {
   // Scaled like the other columns, so that rounding errors stay small beside one.
   const double scale = -1 / static_cast<double>(block.fastest[negative]);
   for (std::size_t r = 0; r < size_; ++r) direction_[r] = inverse_[r * size_ + negative] * scale;
-  pivot({.column = static_cast<std::uint32_t>(negative), .slack = true, .scale = -scale});
-  return true;
+  return pivot({.column = static_cast<std::uint32_t>(negative), .slack = true, .scale = -scale});
 }
 
+// What runs changes at starts and finishes.
 template <std::size_t Words>
 void AntichainBound<Words>::add_columns_of(const Block& block, const BlockSchedule& schedule) {
-  if (schedule.ops.size() != size_) return;
-  // What runs changes at starts and finishes; what has just started, with all that runs beside it, is a column.
-  for (const BlockPlacement& at : schedule.ops) {
+  const auto finish = [&](const BlockPlacement& placed) { return placed.start + block.modes[placed.mode].duration; };
+  const auto add_column_at = [&](Ticks now) {
     for (std::uint32_t i = 0; i < size_; ++i) {
-      const BlockPlacement& other = schedule.ops[i];
-      const Ticks duration = block.modes[other.mode].duration;
-      if (other.start <= at.start && at.start < other.start + duration)
-        entries_.push_back({i, 1 / static_cast<double>(duration)});
+      const BlockPlacement& placed = schedule.ops[i];
+      if (placed.start <= now && now < finish(placed))
+        entries_.push_back({i, 1 / static_cast<double>(block.modes[placed.mode].duration)});
     }
     end_column();
-  }
-  // And what runs when something has just finished.
-  for (std::uint32_t j = 0; j < size_; ++j) {
-    const Ticks now = schedule.ops[j].start + block.modes[schedule.ops[j].mode].duration;
-    for (std::uint32_t i = 0; i < size_; ++i) {
-      const BlockPlacement& other = schedule.ops[i];
-      const Ticks duration = block.modes[other.mode].duration;
-      if (other.start <= now && now < other.start + duration)
-        entries_.push_back({i, 1 / static_cast<double>(duration)});
-    }
-    end_column();
+  };
+  for (const BlockPlacement& placed : schedule.ops) {
+    add_column_at(placed.start);
+    add_column_at(finish(placed));
   }
 }
 
@@ -136,9 +127,9 @@ void AntichainBound<Words>::add_best_column(const Block& block) {
 
 template <std::size_t Words>
 std::size_t AntichainBound<Words>::best_column(double floor) const {
-  std::size_t best = column_offsets_.size() - 1;
+  std::size_t best = columns();
   double most = floor;
-  for (std::size_t column = 0; column + 1 < column_offsets_.size(); ++column) {
+  for (std::size_t column = 0; column < columns(); ++column) {
     if (in_basis_[column] != 0) continue;
     const double earns = earned(column);
     if (earns <= most) continue;
@@ -149,19 +140,20 @@ std::size_t AntichainBound<Words>::best_column(double floor) const {
 }
 
 template <std::size_t Words>
-void AntichainBound<Words>::enter(std::size_t column) {
+bool AntichainBound<Words>::enter(std::size_t column) {
   for (std::size_t r = 0; r < size_; ++r) {
     double sum = 0;
     for (std::uint32_t e = column_offsets_[column]; e < column_offsets_[column + 1]; ++e)
       sum += inverse_[r * size_ + entries_[e].op] * entries_[e].part;
     direction_[r] = sum;
   }
-  pivot({.column = static_cast<std::uint32_t>(column)});
+  return pivot({.column = static_cast<std::uint32_t>(column)});
 }
 
-// Brings the column of which direction_ is the product with the inverse into the basis.
+// Brings the column of which direction_ is the product with the inverse into the basis. False if rounding errors leave
+// no row for it: the LP itself is bounded.
 template <std::size_t Words>
-void AntichainBound<Words>::pivot(const Basic& entering) {
+bool AntichainBound<Words>::pivot(const Basic& entering) {
   const std::size_t n = size_;
   std::size_t leaving = n;
   double least = 0;
@@ -173,7 +165,7 @@ void AntichainBound<Words>::pivot(const Basic& entering) {
       leaving = r;
     }
   }
-  check(leaving < n, "the antichain LP is bounded");
+  if (leaving == n) return false;
   const double step = std::max(0.0, level_[leaving] / direction_[leaving]);
   const double scale = 1 / direction_[leaving];
   double* row = inverse_.data() + leaving * n;
@@ -189,6 +181,7 @@ void AntichainBound<Words>::pivot(const Basic& entering) {
   if (!entering.slack) in_basis_[entering.column] = 1;
   basis_[leaving] = entering;
   ++pivots_;
+  return true;
 }
 
 template <std::size_t Words>
@@ -223,25 +216,23 @@ double AntichainBound<Words>::solve(const Block& block, const BlockSchedule& sch
     return goes_on;
   };
   double floor = kRoughly, earned = 1;
-  std::size_t group = 0;  // the next to be asked
+  std::size_t group = 0;   // the next to be asked
   std::size_t silent = 0;  // groups in a row that had no set, since the prices changed
   set_prices();
   set_rates(block);
+  if (objective() <= known) return 0;
   while (spend()) {
-    std::size_t column = silent == 0 ? best_column(floor) : column_offsets_.size() - 1;
+    const std::size_t column = silent == 0 ? best_column(floor) : columns();
     typename Packing<Words>::Answer answer;
-    if (column + 1 == column_offsets_.size()) {
+    if (column == columns()) {
       answer = packing_.price(group, rates_, floor, kMostSteps);
       if (answer.found) add_best_column(block);
     }
-    if (column + 1 < column_offsets_.size()) {
-      enter(column);
-      if (objective() <= known) {
-        rates_.clear();
-        return 0;
-      }
+    if (column < columns()) {
+      if (!enter(column)) break;
       do set_prices();
-      while (pivot_if_negative(block));
+      while (pivots_ < most_pivots && pivot_if_negative(block));
+      if (objective() <= known) return 0;
       for (double& price : prices_) price = std::max(0.0, price);
       set_rates(block);
       silent = 0;

@@ -17,6 +17,11 @@
 // the basis at once; when no group has such a set, the prices are a worth. Whatever the prices, dividing them by what
 // sets earn at most makes them a worth (Farley 1990), so stopping at any time leaves a valid bound.
 //
+// Three things make that fast. A schedule is at hand, and what runs side by side there makes a basis that is already as
+// good as the schedule. Columns that have left the basis are tried again before any group is asked. And where a search
+// among the sets of a group finds no end, the solution of its relaxation enters instead, in which parts of modes run:
+// the bound is a little lower then, but there is an end. A backward layer takes a tenth of a millisecond to two.
+//
 // After that, rates are lifted: mode m of operator i earns u_i / p_im a tick, but if even the best company leaves part
 // of the tick unearned, the mode may as well claim it. A mode whose claim alone pushes the bound to the best known
 // makespan is in no better schedule and is removed; the others make the search see at once what a wasteful choice
@@ -34,8 +39,8 @@ namespace phaze::schedule {
 template <std::size_t Words>
 class AntichainBound {
  public:
-  // Returns the bound in ticks. Stops as soon as it reaches `enough`, or will not be above `known`, where it is 0.
-  // `schedule` is where it begins: whatever runs side by side there is a column.
+  // Returns the bound in ticks. Stops as soon as it reaches `enough`; is 0 as soon as it will not be above `known`.
+  // What runs side by side in `schedule`, if it has operators, are the first columns.
   double solve(const Block& block, const BlockSchedule& schedule, double known, double enough, Stop& stop);
 
   // After solve(): lifts the rates.
@@ -53,18 +58,19 @@ class AntichainBound {
   void set_rates(const Block& block);
   void set_prices();
   bool pivot_if_negative(const Block& block);
+  std::size_t columns() const { return in_basis_.size(); }
   void add_columns_of(const Block& block, const BlockSchedule& schedule);
   void add_best_column(const Block& block);
-  // The column of those known that earns most, more than `floor`; the number of columns if there is none.
+  // The column that earns most, more than `floor`; columns() if there is none.
   std::size_t best_column(double floor) const;
-  void enter(std::size_t column);
+  bool enter(std::size_t column);
   // What is in a row of the basis: a set, or, scaled, the part of an operator that is done too much.
   struct Basic {
     std::uint32_t column = 0;  // or operator
     bool slack = false;
     double scale = 1;
   };
-  void pivot(const Basic& entering);
+  bool pivot(const Basic& entering);
   void end_column();
   double earned(std::size_t column) const;
   double objective() const;

@@ -12,12 +12,22 @@ constexpr std::size_t kSmall = 5;
 constexpr std::size_t kLarge = 65;
 // With less of a budget than this, bounds and lists are all that is wanted.
 constexpr std::uint64_t kLeastToRelax = 50;
+// Where a goal is to be reached, operators that take less than this share of a schedule are left out at first if they
+// are a quarter of all. With less of a budget than this it does not pay: there are two searches instead of one.
+constexpr double kSmallShare = 1e-3;
+constexpr std::uint64_t kLeastToCoarsen = 100'000;
+// Where they alone make a difference, the rest of the search gets a part of the budget: the less there is to gain, the
+// smaller.
+constexpr double kLittle = 1e-4, kHardlyAnything = 1e-6;
+constexpr std::uint64_t kPartForLittle = 16, kPartForHardlyAnything = 256;
 // With less of a budget than this it does not pay to leave out light operators: there are several searches instead of
 // one. And units for putting them back, one of so many parts of the budget at most.
 constexpr std::uint64_t kLeastToLeaveOut = 100'000, kMostToPutBack = 4096, kPartToPutBack = 16;
-// With more modes than this per operator, the sets that may run side by side are so many that the antichain LP costs
-// more than narrow searches do and often ends below what they prove. It then comes after them.
+// With more modes than this per operator, local search finds what lists and narrow passes do not, and light operators
+// multiply the states.
 constexpr std::size_t kManyModes = 2;
+// Changes that local search tries per operator, before the second proof and before the third.
+constexpr std::uint64_t kFewTries = 300, kManyTries = 1000;
 constexpr std::size_t kFirstWidth = 16;
 // What counts as a part of a budget that has no limit: some tenths of a second.
 constexpr std::uint64_t kPartOfUnlimited = 50'000;
@@ -67,6 +77,10 @@ double most_work(const Block& block) {
   return sums.empty() ? 0 : *std::ranges::max_element(sums);
 }
 
+double gap(const BlockResult& result) {
+  return 1 - static_cast<double>(result.lower_bound) / static_cast<double>(result.schedule.makespan);
+}
+
 void take_bound_of(const BlockResult& relaxed, BlockResult& result) {
   result.lower_bound = std::max(result.lower_bound, std::min(relaxed.lower_bound, result.schedule.makespan));
   result.optimal = closed(result);
@@ -85,22 +99,32 @@ std::uint64_t one_of(const Stop& stop, std::uint64_t parts) {
   return stop.work_left() / parts;
 }
 
-// Passes that look for schedules, and those for a proof, which take all the states there are room for. A proof is tried
-// as soon as there is something to go by, with few units, and given up where these do not suffice; then better schedules
-// are looked for, and it is tried again with more: the better the schedule, the fewer states a proof takes. Before the
-// last of them, light operators are left out for once; it leaves a bound where it is no proof. Where a goal is to be
-// reached, schedules are not looked for as long; where others are left out, not at all.
-constexpr PlannedPass proof(std::uint64_t most, std::uint64_t part = 1) {
+// The part of a budget that the gap left by small operators is worth.
+std::uint64_t part_for(const BlockResult& result) {
+  if (gap(result) > kLittle) return 1;
+  return gap(result) > kHardlyAnything ? kPartForLittle : kPartForHardlyAnything;
+}
+
+// Passes that look for schedules, and those for a proof, which take all the states there are room for.
+//
+// A proof is tried early, with few units, and given up where these do not suffice: most blocks need no more. Then
+// better schedules are looked for, and it is tried again with more, since the better the schedule, the fewer states a
+// proof takes. Before the last one, light operators are left out for once; it leaves a bound where it is no proof.
+// Where a goal is to be reached, or others are left out, schedules are not looked for as long.
+constexpr PlannedPass find(std::size_t width) { return {.width = width}; }
+constexpr PlannedPass find_together(std::size_t width) { return {.width = width, .together = true}; }
+constexpr PlannedPass prove(std::uint64_t most, std::uint64_t part = 1) {
   return {.width = kWidest, .together = true, .part = part, .most = most, .whole_or_nothing = true};
 }
-constexpr std::array kPassesOfSmall = {PlannedPass{kFirstWidth}, PlannedPass{kWidest, true}};
-constexpr std::array kFirstPasses = {PlannedPass{kFirstWidth}, proof(2000)};
-constexpr std::array kSecondPasses = {PlannedPass{64}, PlannedPass{128, true}, proof(20'000)};
-constexpr std::array kThirdPasses = {PlannedPass{kWidestToFind / 4}, proof(Stop::kUnlimited, 4)};
-constexpr std::array kLastPasses = {PlannedPass{kWidestToFind}, PlannedPass{kWidest, true}};
-constexpr std::array kSecondPassesToGoal = {PlannedPass{64}, PlannedPass{128, true}, proof(Stop::kUnlimited, 2)};
-constexpr std::array kLastPassesToGoal = {PlannedPass{kWidestToFind}};
-constexpr std::array kSecondPassesWithoutLight = {PlannedPass{64}, PlannedPass{128, true}, proof(Stop::kUnlimited)};
+constexpr PlannedPass kProveOrBound = {.width = kWidest, .together = true};
+constexpr std::array kPassesOfSmall = {find(kFirstWidth), kProveOrBound};
+constexpr std::array kFirstPasses = {find(kFirstWidth), prove(2000)};
+constexpr std::array kSecondPasses = {find(64), find_together(128), prove(20'000)};
+constexpr std::array kThirdPasses = {find(kWidestToFind / 4), prove(Stop::kUnlimited, 4)};
+constexpr std::array kLastPasses = {find(kWidestToFind), kProveOrBound};
+constexpr std::array kSecondPassesToGoal = {find(64), prove(Stop::kUnlimited, 2)};
+constexpr std::array kLastPassesToGoal = {find(kWidestToFind)};
+constexpr std::array kSecondPassesWithoutLight = {find(64), prove(Stop::kUnlimited)};
 
 // A pass for the proof that has found a schedule has seen nearly everything, and goes on to the shortest.
 PassLimits limits_of(const PlannedPass& pass, const Goal& goal, const BlockResult& result) {
@@ -172,8 +196,12 @@ void BlockSolver::solve(const Block& block, Relaxing relaxing, const Goal& goal,
 void BlockSolver::search_once(const Block& block, Relaxing relaxing, const Goal& goal, Stop& stop, BlockResult& result,
                               Statistics& statistics) {
   const auto search_now = [&] {
-    if (relaxing == Relaxing::kNo || !settle_by_relaxation(block, goal, stop, result, statistics))
-      close_gap(block, goal, stop, result, statistics);
+    const State state = settle_by_large(block, goal, stop, result, statistics);
+    if (state == State::kSettled) return;
+    Stop part = stop.part(one_of(stop, state == State::kNearlySettled ? part_for(result) : 1));
+    if (relaxing == Relaxing::kNo || !settle_by_relaxation(block, goal, part, result, statistics))
+      close_gap(block, goal, part, result, statistics);
+    stop.spend(part.spent() - stop.spent());
   };
   if (memo_ == nullptr || !is_worth_relaxing(block, stop)) return search_now();
   Digest key = digest(block);
@@ -195,6 +223,32 @@ void BlockSolver::search_once(const Block& block, Relaxing relaxing, const Goal&
   // A deadline or a user comes at another moment the next time.
   stop.reached();
   if (stop.reason() == Stop::Reason::kNone || stop.reason() == Stop::Reason::kWork) question.settle(result);
+}
+
+// Solves the block without its small operators, with a budget of its own. How that leaves the block: settled; nearly
+// so, which means that what is left of the gap is a matter of the small ones alone; or open.
+//
+// A gap that the small ones leave is mostly the time of a few of them that nothing hides. So those that are not small
+// beside the gap come back, and so on, as long as what is kept is soon solved.
+BlockSolver::State BlockSolver::settle_by_large(const Block& block, const Goal& goal, const Stop& stop,
+                                                BlockResult& result, Statistics& statistics) {
+  if (goal.none() || stop.work_left() < kLeastToCoarsen) return State::kOpen;
+  Ticks least = whole_ticks(kSmallShare * static_cast<double>(result.schedule.makespan));
+  if (!keep_large(block, least, large_) || large_.block.size * 4 > block.size * 3) return State::kOpen;
+  if (for_large_ == nullptr) for_large_ = std::make_unique<BlockSolver>(memo_, barriers_, light_);
+  for (std::uint64_t part = 1;; part = part_for(result)) {
+    BlockResult large;
+    Stop own = stop.part(one_of(stop, part));
+    for_large_->solve(large_.block, Relaxing::kFirst, shorter(goal, result), own, large, statistics);
+    if (large.schedule.makespan < result.schedule.makespan)
+      put_others_back(block, large_, large.schedule, lists_, result.schedule);
+    take_bound_of(large, result);
+    if (result.optimal || goal.is_met_by(result)) return State::kSettled;
+    if (gap(result) > kLittle) return State::kOpen;
+    const std::size_t kept = large_.block.size;
+    least = std::min(least, result.schedule.makespan - result.lower_bound) / 2;
+    if (!large.optimal || !keep_large(block, least, large_) || large_.block.size == kept) return State::kNearlySettled;
+  }
 }
 
 // Solves the block without its light operators, and puts them back; then with the heaviest of them again, and so on, as
@@ -378,7 +432,7 @@ void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, const 
     // The antichain bound may take long here, and is of more use beside a good schedule.
     set_worths(block, {});
     const PassResult pass =
-        engine.search.pass(block, worths_, limits_of(PlannedPass{kFirstWidth}, goal, result), result.schedule, stop);
+        engine.search.pass(block, worths_, limits_of(find(kFirstWidth), goal, result), result.schedule, stop);
     ++statistics.passes;
     statistics.states += pass.states;
     if (pass.complete || closed(result)) {
@@ -388,89 +442,111 @@ void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, const 
     }
     if (pass.stopped) return;
   }
-  const double bound = engine.antichains.solve(block, result.schedule, most_work(block), limit_of(result), stop);
-  statistics.pivots += engine.antichains.pivots();
-  const double joined = bound > 0 ? std::max(bound, between_heads_and_tails(block, engine.antichains.worth())) : 0;
-  result.lower_bound = std::max(result.lower_bound, whole_ticks(joined));
-  if (closed(result)) {
-    result.optimal = true;
-    ++statistics.closed_by_antichains;
-    return;
-  }
-  if (bound > 0) engine.antichains.lift();
-  current_ = &block;
-  dropped_at_ = kNever;
-  if (!drop_modes(engine, block, bound, result)) return;
+  if (settle_by_antichains(engine, block, stop, result, statistics)) return;
   const auto still_open_after = [&](std::span<const PlannedPass> passes) {
-    for (const PlannedPass& pass : passes) {
-      if (pass.width == kWidest && !drop_modes(engine, block, bound, result)) return false;
-      const Ticks known = result.schedule.makespan;
-      const bool open = search(engine, *current_, std::span(&pass, 1), goal, stop, result, statistics);
-      if (current_ != &block && result.schedule.makespan < known) name_modes_of(block, *current_, result.schedule);
-      if (!open) return false;
-    }
-    return true;
-  };
-  const auto look_around = [&](std::uint64_t tries_per_operator) {
-    if (!goal.none() || !has_many_modes(block)) return;
-    const std::uint64_t tries = std::min<std::uint64_t>(stop.work_left(), tries_per_operator * block.size);
-    local_search_.improve(block, result.lower_bound, tries, stop, result.schedule);
+    return search_kept(engine, block, passes, goal, stop, result, statistics);
   };
   if (!still_open_after(kFirstPasses)) return;
   if (light_ == Light::kStays) {
     still_open_after(kSecondPassesWithoutLight);
     return;
   }
-  look_around(100);
-  if (!still_open_after(goal.none() ? std::span<const PlannedPass>(kSecondPasses) : kSecondPassesToGoal)) return;
   if (goal.none()) {
-    look_around(1000);
+    change_a_little(block, kFewTries, stop, result);
+    if (!still_open_after(kSecondPasses)) return;
+    change_a_little(block, kManyTries, stop, result);
     if (!still_open_after(kThirdPasses)) return;
+  } else if (!still_open_after(kSecondPassesToGoal)) {
+    return;
   }
   if (has_many_modes(block)) {
     const Ticks known = result.schedule.makespan;
-    const Block* const kept = current_;
-    solve_without_light(*kept, goal, stop, result, statistics);
-    if (kept != &block && result.schedule.makespan < known) name_modes_of(block, *kept, result.schedule);
+    solve_without_light(*kept_, goal, stop, result, statistics);
+    if (kept_ != &block && result.schedule.makespan < known) name_modes_of(block, *kept_, result.schedule);
+    if (result.optimal || goal.is_met_by(result)) return;
   }
-  if (!result.optimal && !goal.is_met_by(result))
-    still_open_after(goal.none() ? std::span<const PlannedPass>(kLastPasses) : kLastPassesToGoal);
+  still_open_after(goal.none() ? std::span<const PlannedPass>(kLastPasses) : kLastPassesToGoal);
 }
 
-// Leaves out modes that are in no schedule shorter than the one at hand: with mode m, the bound is what the others are
-// worth, and what m earns in its time. False if an operator is left without a mode: no schedule is better than that.
+// Raises the bound, and sets the worths for passes to come. True if the bound is the makespan.
 template <std::size_t Words>
-bool BlockSolver::drop_modes(Engine<Words>& engine, const Block& block, double bound, BlockResult& result) {
-  if (result.schedule.makespan == dropped_at_) return true;
-  dropped_at_ = result.schedule.makespan;
-  std::span<const double> rates = engine.antichains.rates();
+bool BlockSolver::settle_by_antichains(Engine<Words>& engine, const Block& block, Stop& stop, BlockResult& result,
+                                       Statistics& statistics) {
+  AntichainBound<Words>& antichains = engine.antichains;
+  antichain_bound_ = antichains.solve(block, result.schedule, most_work(block), limit_of(result), stop);
+  statistics.pivots += antichains.pivots();
+  if (antichain_bound_ > 0) {
+    const double joined = std::max(antichain_bound_, between_heads_and_tails(block, antichains.worth()));
+    result.lower_bound = std::max(result.lower_bound, whole_ticks(joined));
+    antichains.lift();
+  }
+  dropped_for_ = kNever;
+  if (closed(result) || !drop_modes(engine, block, result)) {
+    result.optimal = true;
+    ++statistics.closed_by_antichains;
+  }
+  return result.optimal;
+}
+
+void BlockSolver::change_a_little(const Block& block, std::uint64_t tries_per_operator, Stop& stop,
+                                  BlockResult& result) {
+  if (!has_many_modes(block)) return;
+  const std::uint64_t tries = std::min<std::uint64_t>(stop.work_left(), tries_per_operator * block.size);
+  local_search_.improve(block, result.lower_bound, tries, stop, result.schedule);
+}
+
+// Searches the block as far as its modes are kept. True if it is worth going on.
+template <std::size_t Words>
+bool BlockSolver::search_kept(Engine<Words>& engine, const Block& block, std::span<const PlannedPass> passes,
+                              const Goal& goal, Stop& stop, BlockResult& result, Statistics& statistics) {
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    if (!drop_modes(engine, block, result)) {
+      result.optimal = true;
+      ++statistics.closed_by_antichains;
+      return false;
+    }
+    const Ticks known = result.schedule.makespan;
+    const bool open = search(engine, *kept_, passes.subspan(i, 1), goal, stop, result, statistics);
+    if (kept_ != &block && result.schedule.makespan < known) name_modes_of(block, *kept_, result.schedule);
+    if (!open) return false;
+  }
+  return true;
+}
+
+// Keeps of the block what may be in a schedule shorter than the one at hand. With mode m, the bound is what the others
+// are worth, and what m earns in its time. False if an operator is left without a mode: no schedule is shorter.
+template <std::size_t Words>
+bool BlockSolver::drop_modes(const Engine<Words>& engine, const Block& block, BlockResult& result) {
+  if (result.schedule.makespan == dropped_for_) return true;
+  dropped_for_ = result.schedule.makespan;
+  std::span<const double> rates;
+  if (antichain_bound_ > 0) rates = engine.antichains.rates();
   keep_.assign(block.modes.size(), 1);
   bool fewer = false;
   for (std::size_t i = 0; i < block.size; ++i)
     for (std::size_t m = block.mode_offsets[i]; m < block.mode_offsets[i + 1]; ++m) {
       const Ticks duration = block.modes[m].duration;
-      double with = static_cast<double>(block.heads[i] + duration + block.tails[i]);
-      if (bound > 0)
-        with = std::max(with, bound - engine.antichains.worth()[i] + rates[m] * static_cast<double>(duration));
+      auto with = static_cast<double>(block.heads[i] + duration + block.tails[i]);
+      if (!rates.empty())
+        with =
+            std::max(with, antichain_bound_ - engine.antichains.worth()[i] + rates[m] * static_cast<double>(duration));
       if (with * (1 - 1e-11) < limit_of(result)) continue;
       keep_[m] = 0;
       fewer = true;
     }
-  current_ = &block;
+  kept_ = &block;
   if (fewer) {
-    if (!restrict_modes(block, keep_, restricted_)) {
-      result.optimal = true;
-      return false;
+    if (!restrict_modes(block, keep_, restricted_)) return false;
+    kept_ = &restricted_;
+    result.lower_bound = std::min(result.schedule.makespan, std::max(result.lower_bound, bounds_.compute(*kept_)));
+    if (!rates.empty()) {
+      // A worth stays one when modes go.
+      rates_.resize(kept_->modes.size());
+      for_each_mode_in(block, *kept_, [&](std::size_t m, std::size_t in_block) { rates_[m] = rates[in_block]; });
+      rates = rates_;
     }
-    current_ = &restricted_;
-    result.lower_bound = std::min(result.schedule.makespan, std::max(result.lower_bound, bounds_.compute(*current_)));
-    // A worth stays one when modes go.
-    rates_.resize(rates.empty() ? 0 : current_->modes.size());
-    if (!rates.empty())
-      for_each_mode_in(block, *current_, [&](std::size_t m, std::size_t in_block) { rates_[m] = rates[in_block]; });
-    rates = rates_;
   }
-  set_worths(*current_, rates);
+  set_worths(*kept_, rates);
   return true;
 }
 

@@ -61,11 +61,11 @@ struct Goal {
 
 // One pass of the search (exact.h), as it is planned.
 struct PlannedPass {
-  std::size_t width = 0;          // states of a layer
-  bool together = false;          // all that starts at a moment is placed at once
-  std::uint64_t part = 1;         // it may take one of so many parts of the budget that is left,
+  std::size_t width = 0;                  // states of a layer
+  bool together = false;                  // all that starts at a moment is placed at once
+  std::uint64_t part = 1;                 // it may take one of so many parts of the budget that is left,
   std::uint64_t most = Stop::kUnlimited;  // and no more units than this
-  bool whole_or_nothing = false;  // it ends where it has not room enough for a proof
+  bool whole_or_nothing = false;          // it ends where it has not room enough for a proof
 };
 
 // Keeps its memory from one block to the next.
@@ -96,6 +96,9 @@ class BlockSolver {
   void close_gap(const Block& block, const Goal& goal, Stop& stop, BlockResult& result, Statistics& statistics);
   bool settle_by_relaxation(const Block& block, const Goal& goal, Stop& stop, BlockResult& result,
                             Statistics& statistics);
+  enum class State : std::uint8_t { kSettled, kNearlySettled, kOpen };
+  State settle_by_large(const Block& block, const Goal& goal, const Stop& stop, BlockResult& result,
+                        Statistics& statistics);
   void solve_without_light(const Block& block, const Goal& goal, Stop& stop, BlockResult& result,
                            Statistics& statistics);
   void put_light_back(const Block& block, const BlockSchedule& of_others, Stop& stop, BlockResult& result,
@@ -112,7 +115,14 @@ class BlockSolver {
   void find_shorter(Engine<Words>& engine, const Block& block, const Goal& goal, Stop& stop, BlockResult& result,
                     Statistics& statistics);
   template <std::size_t Words>
-  bool drop_modes(Engine<Words>& engine, const Block& block, double bound, BlockResult& result);
+  bool settle_by_antichains(Engine<Words>& engine, const Block& block, Stop& stop, BlockResult& result,
+                            Statistics& statistics);
+  void change_a_little(const Block& block, std::uint64_t tries_per_operator, Stop& stop, BlockResult& result);
+  template <std::size_t Words>
+  bool search_kept(Engine<Words>& engine, const Block& block, std::span<const PlannedPass> passes, const Goal& goal,
+                   Stop& stop, BlockResult& result, Statistics& statistics);
+  template <std::size_t Words>
+  bool drop_modes(const Engine<Words>& engine, const Block& block, BlockResult& result);
   template <std::size_t Words>
   bool search(Engine<Words>& engine, const Block& block, std::span<const PlannedPass> passes, const Goal& goal,
               Stop& stop, BlockResult& result, Statistics& statistics);
@@ -127,13 +137,14 @@ class BlockSolver {
   LocalSearch local_search_;
   Block restricted_, reversed_, decided_;
   Relaxed relaxed_;
-  const Block* current_ = nullptr;
-  Ticks dropped_at_ = 0;
+  const Block* kept_ = nullptr;  // the block at hand, or restricted_: without modes that are of no use
+  Ticks dropped_for_ = 0;        // the makespan that these are of no use for
+  double antichain_bound_ = 0;   // of the block at hand; 0 if there is none
   bool better_backwards_ = false;
   BlockSchedule found_, known_;
   std::vector<std::uint32_t> order_, modes_;
   Large large_;
-  std::unique_ptr<BlockSolver> for_barriers_, without_light_;
+  std::unique_ptr<BlockSolver> for_large_, for_barriers_, without_light_;
   std::vector<std::uint8_t> keep_;
   std::vector<double> rates_;
   std::vector<SearchWorth> worths_, reversed_worths_;

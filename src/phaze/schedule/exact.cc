@@ -20,7 +20,7 @@ constexpr std::size_t kFrontsInLayer = 20;
 constexpr double kComparisonsPerUnit = 64, kChildrenPerUnit = 4;
 constexpr std::uint64_t kSetsPerUnit = 32;
 // Sets that are looked at for one state, with any budget, and where a schedule is looked for.
-constexpr std::uint64_t kMostSets = std::uint64_t{1} << 24U, kMostSetsToFind = 1024;
+constexpr std::uint64_t kMostSets = std::uint64_t{1} << 24U, kMostSetsToFind = 256;
 // A layer is made with room for this many times the states that a pass keeps, since some will be dominated.
 constexpr std::size_t kSpare = 4;
 

@@ -16,9 +16,9 @@
 // modes: the modes are part of the step. Sets that start together are the extension alternatives of Stinson, Davis and
 // Khumawala 1978.)
 //
-// Passes that look for schedules place one operator a step, and time stands at its start as long as something else
+// Most passes that look for schedules place one operator a step, and time stands at its start as long as something else
 // could start, too. The argument is the same, without f. There are far more states: all subsets of what starts
-// together. But as a beam they find better schedules, since it chooses after every operator.
+// together. But as a beam they often find better schedules, since it chooses after every operator.
 //
 // Some rules drop children and keep the claim:
 //
@@ -205,7 +205,7 @@ class LayeredSearch {
   PassResult* result_ = nullptr;
   double limit_ = 0;  // states with a bound of this or more are of no use
   bool narrow_ = false;
-  bool finding_ = false;                   // rather than proving
+  bool finding_ = false;  // rather than proving
   bool together_ = false;
   double owed_ = 0;                        // units of work done beside states
   std::uint64_t most_sets_ = 0;            // that may be looked at for the next state

@@ -219,7 +219,8 @@ bool Packing<Words>::search_group(std::size_t group, std::span<const double> rat
         chain_rate_[chain - begin] = std::max(chain_rate_[chain - begin], rates[m]);
     }
   }
-  std::ranges::stable_sort(order_, std::ranges::greater{}, [&](std::uint32_t chain) { return chain_rate_[chain - begin]; });
+  std::ranges::stable_sort(order_, std::ranges::greater{},
+                           [&](std::uint32_t chain) { return chain_rate_[chain - begin]; });
   best_suffix_.assign(order_.size() + 1, 0);
   rate_suffix_.assign(order_.size() + 1, 0);
   for (std::size_t i = order_.size(); i-- > 0;) {

@@ -31,7 +31,7 @@ class Packing {
     double part;  // of the time
   };
   struct Answer {
-    double most = 0;     // no set of the group earns more
+    double most = 0;     // no set of the group earns more, if none was found
     bool found = false;  // best() earns more than was asked for
   };
 
@@ -39,18 +39,18 @@ class Packing {
   void prepare(const Block& block);
   std::size_t groups() const { return side_by_side_.groups(); }
 
-  // Looks for a set of the group that earns more than `floor`, at rates per mode. One that looks at `most_steps`
-  // partial sets and has found none gives up.
+  // Looks for a set of the group that earns more than `floor`, at rates per mode. Where it has found none among
+  // `most_steps` partial sets, best() is the solution of the relaxation, in which modes run for a part of the time.
   Answer price(std::size_t group, std::span<const double> rates, double floor, std::uint64_t most_steps);
   // What no set of the group earns more than, by its rents alone.
   double most(std::size_t group, std::span<const double> rates) { return charge_rent(group, rates); }
   std::span<const Choice> best() const { return best_; }
 
-  // Raises rates of modes that are in no set which earns one. Where no set earned more than one, none does after that:
-  // in a group, mode m of a chain may claim what is left to the chain and the rent of what it holds, and the sum of
-  // that over a set is at most the sum above. It claims the least of that over all its groups.
+  // Raises the rates of modes that are in no set which earns one. Where no set earned more than that, none does
+  // afterwards: in a group, a mode may claim the largest remainder of its chain and the rent of what it holds, since
+  // the sum of that over any set is at most the sum above. It claims the least of that over all its groups.
   void lift(std::span<double> rates);
-  // As all rates are, by one who knows that sets earn too much.
+  // For rates that are all scaled.
   void scale_rents(double factor);
 
   // Modes looked at since prepare().
@@ -76,8 +76,8 @@ class Packing {
   std::vector<double> chain_rate_;  // per chain: the highest rate
   std::vector<double> taken_;       // per resource, if every chain took what remains most to it
   std::vector<double> tried_rents_;
-  std::vector<std::uint32_t> order_;                 // chains as they are searched
-  std::vector<double> best_suffix_, rate_suffix_;    // of the chains in that order
+  std::vector<std::uint32_t> order_;               // chains as they are searched
+  std::vector<double> best_suffix_, rate_suffix_;  // of the chains in that order
   std::vector<double> tableau_;
   std::vector<std::uint32_t> basis_;
   std::span<const double> rates_;

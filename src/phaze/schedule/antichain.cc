@@ -10,12 +10,12 @@ namespace {
 
 // Prices are good enough at first, and at last, when no set earns more than this a tick.
 constexpr double kRoughly = 1 + 1e-5, kExactly = 1 + 1e-11;
-// A search for a set looks at most at this many partial sets.
-constexpr std::uint64_t kMostSteps = 1000;
+// A search for a set looks at most at this many partial sets, in an antichain or in a whole wide order.
+constexpr std::uint64_t kMostSteps = 1000, kMostStepsOfWide = 50'000;
 // So many modes that are looked at cost a unit of the budget, as does a pivot.
 constexpr std::uint64_t kModesPerUnit = 512;
-// The part of the budget that the bound may take.
-constexpr std::uint64_t kPartOfBudget = 4;
+// The part of the budget that the bound may take, and the most units with any: a few tenths of a second.
+constexpr std::uint64_t kPartOfBudget = 4, kMostUnits = 100'000;
 constexpr double kTiny = 1e-10;
 
 }  // namespace
@@ -207,7 +207,8 @@ double AntichainBound<Words>::solve(const Block& block, const BlockSchedule& sch
   begin(block);
   add_columns_of(block, schedule);
   const std::uint64_t most_pivots = 40 * size_ + 200;
-  const std::uint64_t budget = stop.work_left() / kPartOfBudget;
+  const std::uint64_t budget = std::min(stop.work_left() / kPartOfBudget, kMostUnits);
+  const std::uint64_t most_steps = packing_.has_antichains() ? kMostSteps : kMostStepsOfWide;
   std::uint64_t spent = 0;
   const auto spend = [&] {
     const std::uint64_t now = pivots_ + packing_.work() / kModesPerUnit;
@@ -225,7 +226,7 @@ double AntichainBound<Words>::solve(const Block& block, const BlockSchedule& sch
     const std::size_t column = silent == 0 ? best_column(floor) : columns();
     typename Packing<Words>::Answer answer;
     if (column == columns()) {
-      answer = packing_.price(group, rates_, floor, kMostSteps);
+      answer = packing_.price(group, rates_, floor, most_steps);
       if (answer.found) add_best_column(block);
     }
     if (column < columns()) {

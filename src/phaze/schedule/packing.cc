@@ -253,7 +253,8 @@ typename Packing<Words>::Answer Packing<Words>::price(std::size_t group, std::sp
   bound = solve_relaxation(group, rates, bound);
   if (bound <= floor) return {.most = bound};
   if (search_group(group, rates, floor, most_steps)) return {.most = best_earned_, .found = !best_.empty()};
-  if (best_.empty() && !relaxed_.empty()) best_ = relaxed_;
+  // Of chains that cover a wide order, the relaxation knows too little of what may not run at once.
+  if (best_.empty() && has_antichains()) best_ = relaxed_;
   return {.most = bound, .found = !best_.empty()};
 }
 

@@ -38,6 +38,7 @@ class Packing {
   // The block must outlive its use here.
   void prepare(const Block& block);
   std::size_t groups() const { return side_by_side_.groups(); }
+  bool has_antichains() const { return side_by_side_.are_antichains(); }
 
   // Looks for a set of the group that earns more than `floor`, at rates per mode. Where it has found none among
   // `most_steps` partial sets, best() is the solution of the relaxation, in which modes run for a part of the time.

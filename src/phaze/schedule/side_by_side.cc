@@ -5,9 +5,12 @@
 namespace phaze::schedule {
 namespace {
 
-// Antichains beyond this many, or steps to find them, are too many to look at one by one.
-constexpr std::size_t kMostGroups = 512;
-constexpr std::uint64_t kMostSteps = 4096;
+// Antichains beyond this many are too many to look at one by one; of large blocks more may be. So are the steps to find
+// them.
+template <std::size_t Words>
+constexpr std::size_t kMostGroups = Words == 1 ? 512 : 4096;
+template <std::size_t Words>
+constexpr std::uint64_t kMostSteps = 8 * kMostGroups<Words>;
 
 }  // namespace
 
@@ -37,10 +40,10 @@ void SideBySide<Words>::find(const Block& block) {
 // `seen` could be added. False if there are too many.
 template <std::size_t Words>
 bool SideBySide<Words>::add_antichains(const OpSet<Words>& chosen, OpSet<Words> candidates, OpSet<Words> seen) {
-  if (++steps_ > kMostSteps) return false;
+  if (++steps_ > kMostSteps<Words>) return false;
   if (candidates.empty()) {
     if (!seen.empty()) return true;
-    if (groups() == kMostGroups) return false;
+    if (groups() == kMostGroups<Words>) return false;
     chosen.for_each([&](std::size_t op) {
       members_.push_back(static_cast<std::uint32_t>(op));
       chain_offsets_.push_back(static_cast<std::uint32_t>(members_.size()));

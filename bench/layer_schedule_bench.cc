@@ -133,7 +133,11 @@ void run(std::size_t wanted, std::uint64_t states, Models which) {
 
 int main(int argc, char** argv) {
   using phaze::layer_schedule::Models;
+  if (argc > 4 || (argc == 4 && std::string_view(argv[3]) != "phaze")) {
+    fmt::print(stderr, "usage: layer_schedule_bench [CHIPS [STATES [phaze]]]\n");
+    return 2;
+  }
   phaze::layer_schedule::run(argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 50,
                              argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 500,
-                             argc > 3 && std::string_view(argv[3]) == "phaze" ? Models::kPhaze : Models::kAll);
+                             argc == 4 ? Models::kPhaze : Models::kAll);
 }

@@ -13,10 +13,12 @@ constexpr double kRoughly = 1 + 1e-5, kExactly = 1 + 1e-11;
 // A search for a set looks at most at this many partial sets, in an antichain or in a whole wide order.
 constexpr std::uint64_t kMostSteps = 1000, kMostStepsOfWide = 50'000;
 // So many modes that are looked at cost a unit of the budget, as does a pivot.
-constexpr std::uint64_t kModesPerUnit = 512;
+constexpr std::uint64_t kModesPerUnit = 512, kStepsPerUnit = 64;
 // The part of the budget that the bound may take, and the most units with any: a few tenths of a second.
 constexpr std::uint64_t kPartOfBudget = 4, kMostUnits = 100'000;
 constexpr double kTiny = 1e-10;
+// What is less than nothing: in ticks a tick, and in ticks beyond what rounding leaves.
+constexpr double kNegative = 1e-12, kNoise = 100;
 
 }  // namespace
 
@@ -91,9 +93,15 @@ void AntichainBound<Words>::set_rates(const Block& block) {
 // Worth cannot be negative: more of an operator may be done than is needed.
 template <std::size_t Words>
 bool AntichainBound<Words>::pivot_if_negative(const Block& block) {
-  const auto least = std::ranges::min_element(prices_);
-  if (*least >= -1e-9 * static_cast<double>(kSerialTicks)) return false;
-  const auto negative = static_cast<std::size_t>(least - prices_.begin());
+  std::size_t negative = size_;
+  double least = -kNegative;
+  for (std::size_t i = 0; i < size_; ++i) {
+    const double rate = prices_[i] / static_cast<double>(block.fastest[i]);
+    if (rate >= least || prices_[i] >= -kNoise) continue;
+    least = rate;
+    negative = i;
+  }
+  if (negative == size_) return false;
   // Scaled like the other columns, so that rounding errors stay small beside one.
   const double scale = -1 / static_cast<double>(block.fastest[negative]);
   for (std::size_t r = 0; r < size_; ++r) direction_[r] = inverse_[r * size_ + negative] * scale;
@@ -185,14 +193,6 @@ bool AntichainBound<Words>::pivot(const Basic& entering) {
 }
 
 template <std::size_t Words>
-double AntichainBound<Words>::objective() const {
-  double sum = 0;
-  for (std::size_t r = 0; r < size_; ++r)
-    if (!basis_[r].slack) sum += level_[r];
-  return sum;
-}
-
-template <std::size_t Words>
 void AntichainBound<Words>::take_worth(double earned) {
   const double divisor = std::max(1.0, earned) * (1 + 1e-12);
   const double total = std::accumulate(prices_.begin(), prices_.end(), 0.0) / divisor;
@@ -202,13 +202,11 @@ void AntichainBound<Words>::take_worth(double earned) {
 }
 
 template <std::size_t Words>
-double AntichainBound<Words>::solve(const Block& block, const BlockSchedule& schedule, double known, double enough,
-                                    Stop& stop) {
+double AntichainBound<Words>::solve(const Block& block, const BlockSchedule& schedule, double enough, Stop& stop) {
   begin(block);
   add_columns_of(block, schedule);
   const std::uint64_t most_pivots = 40 * size_ + 200;
   const std::uint64_t budget = std::min(stop.work_left() / kPartOfBudget, kMostUnits);
-  const std::uint64_t most_steps = packing_.has_antichains() ? kMostSteps : kMostStepsOfWide;
   std::uint64_t spent = 0;
   const auto spend = [&] {
     const std::uint64_t now = pivots_ + packing_.work() / kModesPerUnit;
@@ -216,43 +214,42 @@ double AntichainBound<Words>::solve(const Block& block, const BlockSchedule& sch
     spent = now;
     return goes_on;
   };
-  double floor = kRoughly, earned = 1;
+  double floor = kRoughly, most_earned = 1;
   std::size_t group = 0;   // the next to be asked
   std::size_t silent = 0;  // groups in a row that had no set, since the prices changed
   set_prices();
   set_rates(block);
-  if (objective() <= known) return 0;
   while (spend()) {
     const std::size_t column = silent == 0 ? best_column(floor) : columns();
     typename Packing<Words>::Answer answer;
     if (column == columns()) {
-      answer = packing_.price(group, rates_, floor, most_steps);
+      const std::uint64_t most_steps = packing_.has_antichains() ? kMostSteps : kMostStepsOfWide;
+      answer = packing_.price(group, rates_, floor, std::min(most_steps, (budget - spent) * kStepsPerUnit));
       if (answer.found) add_best_column(block);
     }
     if (column < columns()) {
       if (!enter(column)) break;
       do set_prices();
-      while (pivots_ < most_pivots && pivot_if_negative(block));
-      if (objective() <= known) return 0;
+      while (pivot_if_negative(block) && spend());
       for (double& price : prices_) price = std::max(0.0, price);
       set_rates(block);
       silent = 0;
-      earned = 1;
+      most_earned = 1;
       continue;
     }
-    earned = std::max(earned, answer.most);
+    most_earned = std::max(most_earned, answer.most);
     group = (group + 1) % packing_.groups();
     if (++silent < packing_.groups()) continue;
-    take_worth(earned);
-    const bool rough = floor == kRoughly;
-    if (!rough || bound_ >= enough) break;
+    take_worth(most_earned);
+    // A search that was cut short will be again.
+    if (floor == kExactly || most_earned > floor || bound_ >= enough) break;
     floor = kExactly;
     silent = 0;
-    earned = 1;
+    most_earned = 1;
   }
   if (silent < packing_.groups() && bound_ < enough) {
-    for (std::size_t g = 0; g < packing_.groups(); ++g) earned = std::max(earned, packing_.most(g, rates_));
-    take_worth(earned);
+    for (std::size_t g = 0; g < packing_.groups(); ++g) most_earned = std::max(most_earned, packing_.most(g, rates_));
+    take_worth(most_earned);
   }
   const double total = std::accumulate(prices_.begin(), prices_.end(), 0.0);
   if (total > 0) packing_.scale_rents(bound_ / total);

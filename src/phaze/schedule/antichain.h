@@ -39,9 +39,9 @@ namespace phaze::schedule {
 template <std::size_t Words>
 class AntichainBound {
  public:
-  // Returns the bound in ticks. Stops as soon as it reaches `enough`; is 0 as soon as it will not be above `known`.
-  // What runs side by side in `schedule`, if it has operators, are the first columns.
-  double solve(const Block& block, const BlockSchedule& schedule, double known, double enough, Stop& stop);
+  // Returns the bound in ticks. Stops as soon as it reaches `enough`. What runs side by side in `schedule`, if it has
+  // operators, are the first columns.
+  double solve(const Block& block, const BlockSchedule& schedule, double enough, Stop& stop);
 
   // After solve(): lifts the rates.
   void lift() { packing_.lift(rates_); }
@@ -73,7 +73,6 @@ class AntichainBound {
   bool pivot(const Basic& entering);
   void end_column();
   double earned(std::size_t column) const;
-  double objective() const;
   // The prices as a worth, when no set earns more than so much.
   void take_worth(double earned);
 

@@ -69,14 +69,6 @@ bool closed(const BlockResult& result) {
          static_cast<double>(result.schedule.makespan) * (1 - kTimeTolerance);
 }
 
-// Of the resource that has the most work.
-double most_work(const Block& block) {
-  const std::vector<Ticks> work = least_work(block);
-  std::vector<double> sums(block.resources, 0);
-  for (std::size_t i = 0; i < work.size(); ++i) sums[i % block.resources] += static_cast<double>(work[i]);
-  return sums.empty() ? 0 : *std::ranges::max_element(sums);
-}
-
 double gap(const BlockResult& result) {
   return 1 - static_cast<double>(result.lower_bound) / static_cast<double>(result.schedule.makespan);
 }
@@ -468,12 +460,12 @@ void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, const 
   still_open_after(goal.none() ? std::span<const PlannedPass>(kLastPasses) : kLastPassesToGoal);
 }
 
-// Raises the bound, and sets the worths for passes to come. True if the bound is the makespan.
+// Raises the bound, and sets the worths for passes to come. True if no schedule is shorter than the one at hand.
 template <std::size_t Words>
 bool BlockSolver::settle_by_antichains(Engine<Words>& engine, const Block& block, Stop& stop, BlockResult& result,
                                        Statistics& statistics) {
   AntichainBound<Words>& antichains = engine.antichains;
-  antichain_bound_ = antichains.solve(block, result.schedule, most_work(block), limit_of(result), stop);
+  antichain_bound_ = antichains.solve(block, result.schedule, limit_of(result), stop);
   statistics.pivots += antichains.pivots();
   if (antichain_bound_ > 0) {
     const double joined = std::max(antichain_bound_, between_heads_and_tails(block, antichains.worth()));
@@ -481,7 +473,7 @@ bool BlockSolver::settle_by_antichains(Engine<Words>& engine, const Block& block
     antichains.lift();
   }
   dropped_for_ = kNever;
-  if (closed(result) || !drop_modes(engine, block, result)) {
+  if (closed(result) || !drop_modes(engine, block, result) || closed(result)) {
     result.optimal = true;
     ++statistics.closed_by_antichains;
   }

@@ -18,7 +18,7 @@ constexpr std::size_t kFrontsInLayer = 20;
 // A state costs a unit of the budget. In fronts of thousands the comparisons take longer than all else, and where many
 // operators are free so do the sets that could start: so many of them cost one, too.
 constexpr double kComparisonsPerUnit = 64, kChildrenPerUnit = 4;
-constexpr std::uint64_t kSetsPerUnit = 32;
+constexpr std::uint64_t kSetsPerUnit = 128;
 // Sets that are looked at for one state, with any budget, and where a schedule is looked for.
 constexpr std::uint64_t kMostSets = std::uint64_t{1} << 24U, kMostSetsToFind = 256;
 // A layer is made with room for this many times the states that a pass keeps, since some will be dominated.

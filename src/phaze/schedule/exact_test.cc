@@ -57,9 +57,11 @@ PassResult pass(const Block& block, const PassLimits& limits, BlockSchedule& bes
 TEST(Pass, one_that_ends_where_it_is_too_narrow_leaves_a_bound) {
   int wide_enough = 0, too_narrow = 0;
   for_each_block(9, [&](const Block& block, Ticks optimum) {
-    for (const std::size_t width : {1U, 8U, 64U, 4096U}) {
+    for (const std::size_t width :
+         {std::size_t{1}, std::size_t{8}, std::size_t{64}, kWidestToFind, 2 * kWidestToFind}) {
       BlockSchedule best;
-      const PassResult result = pass(block, {.width = width, .ends_where_too_narrow = true}, best);
+      const PassLimits limits = {.width = width, .together = width > kWidestToFind, .ends_where_too_narrow = true};
+      const PassResult result = pass(block, limits, best);
       EXPECT_EQ(result.stopped, !result.complete);
       if (result.complete) {
         EXPECT_NEAR(static_cast<double>(best.makespan), static_cast<double>(optimum),
@@ -75,8 +77,11 @@ TEST(Pass, one_that_ends_where_it_is_too_narrow_leaves_a_bound) {
   EXPECT_GT(too_narrow, 10);
 }
 
-// The schedule that a pass of this width finds, block by block.
-Schedule schedule_by_passes(const Instance& instance, std::size_t width) {
+constexpr PassLimits kOneAtATime = {.width = kWidestToFind};
+constexpr PassLimits kTogether = {.width = 2 * kWidestToFind, .together = true};
+
+// The schedule that a pass finds, block by block.
+Schedule schedule_by_passes(const Instance& instance, const PassLimits& limits) {
   Decomposition decomposition;
   decomposition.split(instance);
   std::vector<BlockSchedule> schedules;
@@ -84,7 +89,7 @@ Schedule schedule_by_passes(const Instance& instance, std::size_t width) {
     BlockSchedule best{.ops = std::vector<BlockPlacement>(block.size),
                        .makespan = 2 * std::reduce(block.fastest.begin(), block.fastest.end())};
     Stop stop;
-    EXPECT_TRUE(LayeredSearch<1>().pass(block, worths_of(block), {.width = width}, best, stop).complete);
+    EXPECT_TRUE(LayeredSearch<1>().pass(block, worths_of(block), limits, best, stop).complete);
     schedules.push_back(best);
   }
   Schedule schedule;
@@ -97,10 +102,10 @@ TEST(Pass, either_way_to_start_operators_finds_what_brute_force_finds_where_band
   for (std::uint64_t seed = 0; seed < (kThinTests ? 60 : 1500); ++seed) {
     const Instance instance = testing::bandwidth_bound(3 + seed % 4, seed);
     const double optimum = testing::least_makespan(instance);
-    for (const std::size_t width : {kWidestToFind, 2 * kWidestToFind}) {
-      const Schedule schedule = schedule_by_passes(instance, width);
+    for (const PassLimits& limits : {kOneAtATime, kTogether}) {
+      const Schedule schedule = schedule_by_passes(instance, limits);
       ASSERT_TRUE(evaluate(instance, schedule).valid()) << "seed " << seed;
-      ASSERT_NEAR(schedule.makespan, optimum, 1e-8 * optimum) << "seed " << seed << " width " << width;
+      ASSERT_NEAR(schedule.makespan, optimum, 1e-8 * optimum) << "seed " << seed << " together " << limits.together;
     }
   }
 }
@@ -110,8 +115,8 @@ TEST(Pass, either_way_to_start_operators_ends_with_the_same_makespan) {
   for (std::uint64_t seed = 0; seed < (kThinTests ? 10 : 400); ++seed) {
     const Instance instance =
         seed % 2 == 0 ? testing::bandwidth_bound(8 + seed % 4, seed) : testing::layer_like(8, seed);
-    const double one = schedule_by_passes(instance, kWidestToFind).makespan;
-    ASSERT_NEAR(schedule_by_passes(instance, 2 * kWidestToFind).makespan, one, 1e-8 * one) << "seed " << seed;
+    const double one = schedule_by_passes(instance, kOneAtATime).makespan;
+    ASSERT_NEAR(schedule_by_passes(instance, kTogether).makespan, one, 1e-8 * one) << "seed " << seed;
   }
 }
 
@@ -124,8 +129,8 @@ TEST(Pass, one_for_the_proof_drops_only_what_is_too_long) {
                          .makespan = whole_ticks(known * static_cast<double>(optimum))};
       BlockSchedule found = best;
       Stop stop;
-      const PassResult proof = LayeredSearch<1>().pass(block, worths, {.width = 2 * kWidestToFind}, best, stop);
-      const PassResult other = LayeredSearch<1>().pass(block, worths, {.width = kWidestToFind}, found, stop);
+      const PassResult proof = LayeredSearch<1>().pass(block, worths, kTogether, best, stop);
+      const PassResult other = LayeredSearch<1>().pass(block, worths, kOneAtATime, found, stop);
       EXPECT_TRUE(proof.complete);
       EXPECT_NEAR(static_cast<double>(best.makespan), static_cast<double>(optimum),
                   2 * kTimeTolerance * static_cast<double>(optimum))

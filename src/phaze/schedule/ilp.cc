@@ -384,7 +384,7 @@ struct Start {
 template <std::size_t Words>
 double antichain_rates(const Block& block, Stop& stop, Start& start) {
   AntichainBound<Words> antichains;
-  const double bound = antichains.solve(block, {}, 0, static_cast<double>(kSerialTicks) * 2, stop);
+  const double bound = antichains.solve(block, {}, static_cast<double>(kSerialTicks) * 2, stop);
   antichains.lift();
   for (std::size_t i = 0; i < block.size; ++i)
     for (std::size_t m = block.mode_offsets[i]; m < block.mode_offsets[i + 1]; ++m)

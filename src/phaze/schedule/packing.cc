@@ -16,15 +16,15 @@ constexpr double kTiny = 1e-12;
 }  // namespace
 
 template <std::size_t Words>
-void Packing<Words>::prepare(const Block& block) {
+void Packing<Words>::prepare(const Block& block, std::size_t most_groups) {
   block_ = &block;
-  side_by_side_.find(block);
+  side_by_side_.find(block, most_groups);
   shares_.resize(block.demands.size());
   for (std::size_t i = 0; i < shares_.size(); ++i)
     shares_[i] = static_cast<double>(block.demands[i]) / static_cast<double>(kCapacityUnits);
   rents_.assign(groups() * block.resources, 0);
   remains_.assign(block.modes.size(), 0);
-  work_ = 0;
+  work_ = side_by_side_.work();
 }
 
 // Sets what remains to the modes and chains of the group, and returns the bound on what a set earns.
@@ -185,6 +185,7 @@ void Packing<Words>::search(std::size_t at, const OpSet<Words>& candidates, doub
   const std::size_t resources = block_->resources;
   for (const std::uint32_t op : side_by_side_.chain(order_[at])) {
     if (!candidates.contains(op)) continue;
+    work_ += block_->mode_offsets[op + 1] - block_->mode_offsets[op];
     for (std::uint32_t m = block_->mode_offsets[op]; m < block_->mode_offsets[op + 1]; ++m) {
       const double then_earned = earned + rates_[m], then = potential + remains_[m];
       if (std::min(then_earned + rate_suffix_[at + 1], then + best_suffix_[at + 1]) <= best_earned_ + kTiny) continue;
@@ -237,7 +238,6 @@ bool Packing<Words>::search_group(std::size_t group, std::span<const double> rat
   most_steps_ = most_steps;
   cut_short_ = false;
   search(0, candidates, 0, rent);
-  work_ += steps_ * 8;
   return !cut_short_;
 }
 
@@ -254,7 +254,11 @@ typename Packing<Words>::Answer Packing<Words>::price(std::size_t group, std::sp
   if (bound <= floor) return {.most = bound};
   if (search_group(group, rates, floor, most_steps)) return {.most = best_earned_, .found = !best_.empty()};
   // Of chains that cover a wide order, the relaxation knows too little of what may not run at once.
-  if (best_.empty() && has_antichains()) best_ = relaxed_;
+  if (best_.empty() && has_antichains()) {
+    double relaxed = 0;
+    for (const Choice& choice : relaxed_) relaxed += choice.part * rates[choice.mode];
+    if (relaxed > floor) best_ = relaxed_;
+  }
   return {.most = bound, .found = !best_.empty()};
 }
 

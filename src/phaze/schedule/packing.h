@@ -36,12 +36,13 @@ class Packing {
   };
 
   // The block must outlive its use here.
-  void prepare(const Block& block);
+  void prepare(const Block& block, std::size_t most_groups = SideBySide<Words>::kMostGroups);
   std::size_t groups() const { return side_by_side_.groups(); }
   bool has_antichains() const { return side_by_side_.are_antichains(); }
 
   // Looks for a set of the group that earns more than `floor`, at rates per mode. Where it has found none among
-  // `most_steps` partial sets, best() is the solution of the relaxation, in which modes run for a part of the time.
+  // `most_steps` partial sets of an antichain, best() is the solution of the relaxation, in which modes run for a part
+  // of the time.
   Answer price(std::size_t group, std::span<const double> rates, double floor, std::uint64_t most_steps);
   // What no set of the group earns more than, by its rents alone.
   double most(std::size_t group, std::span<const double> rates) { return charge_rent(group, rates); }
@@ -54,7 +55,7 @@ class Packing {
   // For rates that are all scaled.
   void scale_rents(double factor);
 
-  // Modes looked at since prepare().
+  // Modes looked at since prepare() began.
   std::uint64_t work() const { return work_; }
 
  private:

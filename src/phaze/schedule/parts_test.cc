@@ -133,7 +133,7 @@ TEST(Parts, bounds_are_below_the_optimum_and_lists_above) {
       const double tick = decomposition.seconds_per_tick();
       simple += static_cast<double>(SimpleBounds().compute(block)) * tick;
       AntichainBound<1> bound;
-      const double value = bound.solve(block, {}, 0, 1e300, stop);
+      const double value = bound.solve(block, {}, 1e300, stop);
       double worth = 0, path = 0;
       for (std::size_t i = 0; i < block.size; ++i) {
         worth += bound.worth()[i];
@@ -177,7 +177,7 @@ TEST(AntichainBound, sees_what_neither_path_nor_work_sees) {
   const Block& block = decomposition.blocks()[0];
   Stop stop;
   AntichainBound<1> bound;
-  const double ticks = bound.solve(block, {}, 0, 1e300, stop);
+  const double ticks = bound.solve(block, {}, 1e300, stop);
   EXPECT_NEAR(ticks * decomposition.seconds_per_tick(), 3, 1e-6);
   EXPECT_LT(static_cast<double>(SimpleBounds().compute(block)) * decomposition.seconds_per_tick(), 2);
 }

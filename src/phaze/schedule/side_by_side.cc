@@ -5,17 +5,14 @@
 namespace phaze::schedule {
 namespace {
 
-// Antichains beyond this many are too many to look at one by one; of large blocks more may be. So are the steps to find
-// them.
-template <std::size_t Words>
-constexpr std::size_t kMostGroups = Words == 1 ? 512 : 4096;
-template <std::size_t Words>
-constexpr std::uint64_t kMostSteps = 8 * kMostGroups<Words>;
+// Per group: most steps lead to one.
+constexpr std::uint64_t kMostSteps = 8;
 
 }  // namespace
 
 template <std::size_t Words>
-void SideBySide<Words>::find(const Block& block) {
+void SideBySide<Words>::find(const Block& block, std::size_t most_groups) {
+  most_groups_ = most_groups;
   const std::size_t n = block.size;
   beside_.assign(n, {});
   OpSet<Words> all;
@@ -40,10 +37,10 @@ void SideBySide<Words>::find(const Block& block) {
 // `seen` could be added. False if there are too many.
 template <std::size_t Words>
 bool SideBySide<Words>::add_antichains(const OpSet<Words>& chosen, OpSet<Words> candidates, OpSet<Words> seen) {
-  if (++steps_ > kMostSteps<Words>) return false;
+  if (++steps_ > kMostSteps * most_groups_) return false;
   if (candidates.empty()) {
     if (!seen.empty()) return true;
-    if (groups() == kMostGroups<Words>) return false;
+    if (groups() == most_groups_) return false;
     chosen.for_each([&](std::size_t op) {
       members_.push_back(static_cast<std::uint32_t>(op));
       chain_offsets_.push_back(static_cast<std::uint32_t>(members_.size()));

@@ -20,7 +20,9 @@ namespace phaze::schedule {
 template <std::size_t Words>
 class SideBySide {
  public:
-  void find(const Block& block);
+  // Groups beyond `most_groups` are too many to look at one by one: chains cover the order then.
+  static constexpr std::size_t kMostGroups = Words == 1 ? 512 : 4096;
+  void find(const Block& block, std::size_t most_groups = kMostGroups);
 
   std::size_t groups() const { return group_offsets_.size() - 1; }
   // Chains of a group, as indices for chain().
@@ -32,6 +34,8 @@ class SideBySide {
   }
   // Whether any operators of a group may run side by side, as far as the order goes: chains are of one operator.
   bool are_antichains() const { return are_antichains_; }
+  // What it took to find them, in operators looked at.
+  std::uint64_t work() const { return steps_ * beside_.size(); }
   // Operators that are incomparable with this one.
   const OpSet<Words>& beside(std::size_t op) const { return beside_[op]; }
 
@@ -41,6 +45,7 @@ class SideBySide {
 
   std::vector<OpSet<Words>> beside_;
   std::vector<std::uint32_t> members_, chain_offsets_, group_offsets_;
+  std::size_t most_groups_ = 0;
   std::uint64_t steps_ = 0;
   bool are_antichains_ = false;
 };

@@ -252,7 +252,7 @@ TEST(AntichainBound, is_the_same_wherever_it_begins_and_however_the_budget_ends_
     BlockSchedule serial;
     ListScheduler::run_serially(block, serial);
     EXPECT_NEAR(bound.solve(block, serial, 1e300, stop), whole, 1e-8 * whole);
-    for (const std::uint64_t work : {1, 10, 40}) {
+    for (const std::uint64_t work : {1U, 10U, 40U}) {
       Stop soon({.work = work});
       const double part = bound.solve(block, {}, 1e300, soon);
       EXPECT_LE(part, whole * (1 + 1e-8));

@@ -141,6 +141,13 @@ bool restrict_modes(const Block& block, std::span<const std::uint8_t> keep, Bloc
   return true;
 }
 
+void name_modes_of(const Block& block, const Block& restricted, BlockSchedule& schedule) {
+  std::vector<std::uint32_t> names(restricted.modes.size());
+  for_each_mode_in(block, restricted,
+                   [&](std::size_t m, std::size_t in_block) { names[m] = static_cast<std::uint32_t>(in_block); });
+  for (BlockPlacement& placement : schedule.ops) placement.mode = names[placement.mode];
+}
+
 void reverse(const Block& block, Block& reversed) {
   reversed.clear();
   reversed.size = block.size;

@@ -86,6 +86,18 @@ std::vector<Ticks> least_work(const Block& block);
 // The block without the modes for which keep[m] is zero. False if an operator would have none left.
 bool restrict_modes(const Block& block, std::span<const std::uint8_t> keep, Block& restricted);
 
+// Calls visit(m, m of the block) for every mode m of the block restricted.
+template <typename Visit>
+void for_each_mode_in(const Block& block, const Block& restricted, Visit&& visit) {
+  for (std::size_t i = 0; i < block.size; ++i) {
+    std::size_t in_block = block.mode_offsets[i];
+    for (std::size_t m = restricted.mode_offsets[i]; m < restricted.mode_offsets[i + 1]; ++m) {
+      while (block.modes[in_block].original != restricted.modes[m].original) ++in_block;
+      visit(m, in_block);
+    }
+  }
+}
+
 // The same block with time running backwards: a schedule of it, mirrored, is a schedule of the block.
 void reverse(const Block& block, Block& reversed);
 
@@ -99,6 +111,9 @@ struct BlockSchedule {
   std::vector<BlockPlacement> ops;
   Ticks makespan = 0;
 };
+
+// Schedules of a restricted block name its modes; this turns them into modes of the block itself.
+void name_modes_of(const Block& block, const Block& restricted, BlockSchedule& schedule);
 
 // Turns a schedule of the reversed block into one of the block.
 void mirror(const Block& block, BlockSchedule& schedule);

@@ -28,11 +28,6 @@ constexpr std::uint64_t kLeastToLeaveOut = 100'000, kMostToPutBack = 4096, kPart
 constexpr std::size_t kManyModes = 2;
 // Changes that local search tries per operator, before the second proof and before the third.
 constexpr std::uint64_t kFewTries = 300, kManyTries = 1000;
-constexpr std::size_t kFirstWidth = 16;
-// What counts as a part of a budget that has no limit: some tenths of a second.
-constexpr std::uint64_t kPartOfUnlimited = 50'000;
-// A layer of so many states takes a few hundred megabytes.
-constexpr std::size_t kWidest = std::size_t{1} << 20U;
 
 // Layers need some hundred sets, rarely a few thousand; wide blocks have no end of them, and the larger the block, the
 // longer one takes and the less likely it is to end. A tenth of a second or two is the most.
@@ -64,11 +59,6 @@ bool is_worth_relaxing(const Block& block, const Stop& stop) {
   return block.size >= kSmall && stop.work_left() >= kLeastToRelax;
 }
 
-bool closed(const BlockResult& result) {
-  return static_cast<double>(result.lower_bound) >=
-         static_cast<double>(result.schedule.makespan) * (1 - kTimeTolerance);
-}
-
 double gap(const BlockResult& result) {
   return 1 - static_cast<double>(result.lower_bound) / static_cast<double>(result.schedule.makespan);
 }
@@ -85,12 +75,6 @@ Goal shorter(const Goal& goal, const BlockResult& result) {
   return {.ticks = wanted + wanted / (Ticks{1} << 35U)};
 }
 
-// One of so many parts of the budget that is left. Without a budget there are none, and a deadline comes at any moment.
-std::uint64_t one_of(const Stop& stop, std::uint64_t parts) {
-  if (parts > 1 && stop.work_left() == Stop::kUnlimited) return kPartOfUnlimited;
-  return stop.work_left() / parts;
-}
-
 // The part of a budget that the gap left by small operators is worth.
 std::uint64_t part_for(const BlockResult& result) {
   if (gap(result) > kLittle) return 1;
@@ -103,13 +87,8 @@ std::uint64_t part_for(const BlockResult& result) {
 // better schedules are looked for, and it is tried again with more, since the better the schedule, the fewer states a
 // proof takes. Before the last one, light operators are left out for once; it leaves a bound where it is no proof.
 // Where a goal is to be reached, or others are left out, schedules are not looked for as long.
-constexpr PlannedPass find(std::size_t width) { return {.width = width}; }
-constexpr PlannedPass find_together(std::size_t width) { return {.width = width, .together = true}; }
-constexpr PlannedPass prove(std::uint64_t most, std::uint64_t part = 1) {
-  return {.width = kWidest, .together = true, .part = part, .most = most, .whole_or_nothing = true};
-}
-constexpr PlannedPass kProveOrBound = {.width = kWidest, .together = true};
 constexpr std::array kPassesOfSmall = {find(kFirstWidth), kProveOrBound};
+constexpr std::array kPassesOfLarge = {find(kFirstWidth)};
 constexpr std::array kFirstPasses = {find(kFirstWidth), prove(2000)};
 constexpr std::array kSecondPasses = {find(64), find_together(128), prove(20'000)};
 constexpr std::array kThirdPasses = {find(kWidestToFind / 4), prove(Stop::kUnlimited, 4)};
@@ -118,53 +97,7 @@ constexpr std::array kSecondPassesToGoal = {find(64), prove(Stop::kUnlimited, 2)
 constexpr std::array kLastPassesToGoal = {find(kWidestToFind)};
 constexpr std::array kSecondPassesWithoutLight = {find(64), prove(Stop::kUnlimited)};
 
-// A pass for the proof that has found a schedule has seen nearly everything, and goes on to the shortest.
-PassLimits limits_of(const PlannedPass& pass, const Goal& goal, const BlockResult& result) {
-  return {.width = pass.width,
-          .together = pass.together,
-          .enough = pass.width == kWidest ? result.lower_bound : std::max(goal.short_enough(), result.lower_bound),
-          .ends_where_too_narrow = pass.whole_or_nothing};
-}
-
-double limit_of(const BlockResult& result) {
-  return static_cast<double>(result.schedule.makespan) * (1 - kTimeTolerance);
-}
-
-// Calls visit(m, m of the block) for every mode m of the block restricted.
-template <typename Visit>
-void for_each_mode_in(const Block& block, const Block& restricted, Visit&& visit) {
-  for (std::size_t i = 0; i < block.size; ++i) {
-    std::size_t in_block = block.mode_offsets[i];
-    for (std::size_t m = restricted.mode_offsets[i]; m < restricted.mode_offsets[i + 1]; ++m) {
-      while (block.modes[in_block].original != restricted.modes[m].original) ++in_block;
-      visit(m, in_block);
-    }
-  }
-}
-
-// Schedules of a restricted block name its modes; this turns them into modes of the block itself.
-void name_modes_of(const Block& block, const Block& restricted, BlockSchedule& schedule) {
-  std::vector<std::uint32_t> names(restricted.modes.size());
-  for_each_mode_in(block, restricted,
-                   [&](std::size_t m, std::size_t in_block) { names[m] = static_cast<std::uint32_t>(in_block); });
-  for (BlockPlacement& placement : schedule.ops) placement.mode = names[placement.mode];
-}
-
 }  // namespace
-
-Statistics& Statistics::operator+=(const Statistics& other) {
-  blocks += other.blocks;
-  largest_block = std::max(largest_block, other.largest_block);
-  closed_by_lists += other.closed_by_lists;
-  closed_by_phases += other.closed_by_phases;
-  closed_by_antichains += other.closed_by_antichains;
-  closed_by_search += other.closed_by_search;
-  pivots += other.pivots;
-  states += other.states;
-  passes += other.passes;
-  milp_nodes += other.milp_nodes;
-  return *this;
-}
 
 void BlockSolver::solve(const Block& block, const Goal& goal, Stop& stop, BlockResult& result, Statistics& statistics) {
   ++statistics.blocks;
@@ -325,14 +258,6 @@ void BlockSolver::close_gap(const Block& block, const Goal& goal, Stop& stop, Bl
   result.optimal = closed(result);
 }
 
-// One worth from `rates` (if any) and one per resource.
-void BlockSolver::set_worths(const Block& block, std::span<const double> rates) {
-  const std::size_t given = rates.empty() ? 0 : 1;
-  worths_.resize(given + block.resources);
-  if (given > 0) set_worth(block, rates, worths_.front());
-  for (std::size_t k = 0; k < block.resources; ++k) set_worth(block, k, worths_[given + k]);
-}
-
 template <std::size_t Words>
 void BlockSolver::close_gap(Engine<Words>& engine, const Block& block, const Goal& goal, Stop& stop,
                             BlockResult& result, Statistics& statistics) {
@@ -416,27 +341,16 @@ void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, const 
     return;
   }
   if (small) {
-    set_worths(block, {});
-    search(engine, block, kPassesOfSmall, goal, stop, result, statistics);
+    engine.search.search_plainly(block, kPassesOfSmall, goal, stop, result, statistics);
     return;
   }
   if (block.size >= kLarge) {
     // The antichain bound may take long here, and is of more use beside a good schedule.
-    set_worths(block, {});
-    const PassResult pass =
-        engine.search.pass(block, worths_, limits_of(find(kFirstWidth), goal, result), result.schedule, stop);
-    ++statistics.passes;
-    statistics.states += pass.states;
-    if (pass.complete || closed(result)) {
-      result.optimal = true;
-      ++statistics.closed_by_search;
-      return;
-    }
-    if (pass.stopped) return;
+    if (!engine.search.search_plainly(block, kPassesOfLarge, goal, stop, result, statistics)) return;
   }
-  if (settle_by_antichains(engine, block, stop, result, statistics)) return;
+  if (engine.search.settle_by_antichains(block, stop, result, statistics)) return;
   const auto still_open_after = [&](std::span<const PlannedPass> passes) {
-    return search_kept(engine, block, passes, goal, stop, result, statistics);
+    return engine.search.search(block, passes, goal, stop, result, statistics);
   };
   if (!still_open_after(kFirstPasses)) return;
   if (light_ == Light::kStays) {
@@ -453,31 +367,12 @@ void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, const 
   }
   if (has_many_modes(block)) {
     const Ticks known = result.schedule.makespan;
-    solve_without_light(*kept_, goal, stop, result, statistics);
-    if (kept_ != &block && result.schedule.makespan < known) name_modes_of(block, *kept_, result.schedule);
+    const Block& kept = engine.search.kept();
+    solve_without_light(kept, goal, stop, result, statistics);
+    if (&kept != &block && result.schedule.makespan < known) name_modes_of(block, kept, result.schedule);
     if (result.optimal || goal.is_met_by(result)) return;
   }
   still_open_after(goal.none() ? std::span<const PlannedPass>(kLastPasses) : kLastPassesToGoal);
-}
-
-// Raises the bound, and sets the worths for passes to come. True if no schedule is shorter than the one at hand.
-template <std::size_t Words>
-bool BlockSolver::settle_by_antichains(Engine<Words>& engine, const Block& block, Stop& stop, BlockResult& result,
-                                       Statistics& statistics) {
-  AntichainBound<Words>& antichains = engine.antichains;
-  antichain_bound_ = antichains.solve(block, result.schedule, limit_of(result), stop);
-  statistics.pivots += antichains.pivots();
-  if (antichain_bound_ > 0) {
-    const double joined = std::max(antichain_bound_, between_heads_and_tails(block, antichains.worth()));
-    result.lower_bound = std::max(result.lower_bound, whole_ticks(joined));
-    antichains.lift();
-  }
-  dropped_for_ = kNever;
-  if (closed(result) || !drop_modes(engine, block, result) || closed(result)) {
-    result.optimal = true;
-    ++statistics.closed_by_antichains;
-  }
-  return result.optimal;
 }
 
 void BlockSolver::change_a_little(const Block& block, std::uint64_t tries_per_operator, Stop& stop,
@@ -485,119 +380,6 @@ void BlockSolver::change_a_little(const Block& block, std::uint64_t tries_per_op
   if (!has_many_modes(block)) return;
   const std::uint64_t tries = std::min<std::uint64_t>(stop.work_left(), tries_per_operator * block.size);
   local_search_.improve(block, result.lower_bound, tries, stop, result.schedule);
-}
-
-// Searches the block as far as its modes are kept. True if it is worth going on.
-template <std::size_t Words>
-bool BlockSolver::search_kept(Engine<Words>& engine, const Block& block, std::span<const PlannedPass> passes,
-                              const Goal& goal, Stop& stop, BlockResult& result, Statistics& statistics) {
-  for (std::size_t i = 0; i < passes.size(); ++i) {
-    if (!drop_modes(engine, block, result)) {
-      result.optimal = true;
-      ++statistics.closed_by_antichains;
-      return false;
-    }
-    const Ticks known = result.schedule.makespan;
-    const bool open = search(engine, *kept_, passes.subspan(i, 1), goal, stop, result, statistics);
-    if (kept_ != &block && result.schedule.makespan < known) name_modes_of(block, *kept_, result.schedule);
-    if (!open) return false;
-  }
-  return true;
-}
-
-// Keeps of the block what may be in a schedule shorter than the one at hand. With mode m, the bound is what the others
-// are worth, and what m earns in its time. False if an operator is left without a mode: no schedule is shorter.
-template <std::size_t Words>
-bool BlockSolver::drop_modes(const Engine<Words>& engine, const Block& block, BlockResult& result) {
-  if (result.schedule.makespan == dropped_for_) return true;
-  dropped_for_ = result.schedule.makespan;
-  std::span<const double> rates;
-  if (antichain_bound_ > 0) rates = engine.antichains.rates();
-  keep_.assign(block.modes.size(), 1);
-  bool fewer = false;
-  for (std::size_t i = 0; i < block.size; ++i)
-    for (std::size_t m = block.mode_offsets[i]; m < block.mode_offsets[i + 1]; ++m) {
-      const Ticks duration = block.modes[m].duration;
-      auto with = static_cast<double>(block.heads[i] + duration + block.tails[i]);
-      if (!rates.empty())
-        with =
-            std::max(with, antichain_bound_ - engine.antichains.worth()[i] + rates[m] * static_cast<double>(duration));
-      if (with * (1 - 1e-11) < limit_of(result)) continue;
-      keep_[m] = 0;
-      fewer = true;
-    }
-  kept_ = &block;
-  if (fewer) {
-    if (!restrict_modes(block, keep_, restricted_)) return false;
-    kept_ = &restricted_;
-    result.lower_bound = std::min(result.schedule.makespan, std::max(result.lower_bound, bounds_.compute(*kept_)));
-    if (!rates.empty()) {
-      // A worth stays one when modes go.
-      rates_.resize(kept_->modes.size());
-      for_each_mode_in(block, *kept_, [&](std::size_t m, std::size_t in_block) { rates_[m] = rates[in_block]; });
-      rates = rates_;
-    }
-  }
-  set_worths(*kept_, rates);
-  return true;
-}
-
-// Some blocks are easier from the end: where the passes begin, the first tries both directions, and the better one goes
-// on, here and later. True if it is worth going on after the last pass: the block is still open and there is work left.
-template <std::size_t Words>
-bool BlockSolver::search(Engine<Words>& engine, const Block& block, std::span<const PlannedPass> passes,
-                         const Goal& goal, Stop& stop, BlockResult& result, Statistics& statistics) {
-  bool backwards = false;
-  // The least bound of what was not seen.
-  const auto run = [&](const PlannedPass& planned) {
-    const Block& directed = backwards ? reversed_ : block;
-    // A pass reads no more of the schedule at hand than its makespan; its modes may even be those of another block.
-    if (backwards) found_ = result.schedule;
-    BlockSchedule& schedule = backwards ? found_ : result.schedule;
-    const Ticks known = schedule.makespan;
-    Stop part = stop.part(std::min(planned.most, one_of(stop, planned.part)));
-    const PassResult pass = engine.search.pass(directed, backwards ? reversed_worths_ : worths_,
-                                               limits_of(planned, goal, result), schedule, part);
-    stop.spend(part.spent() - stop.spent());
-    if (backwards && schedule.makespan < known) {
-      mirror(block, schedule);
-      std::swap(result.schedule, schedule);
-    }
-    ++statistics.passes;
-    statistics.states += pass.states;
-    if (pass.complete || closed(result)) {
-      result.optimal = true;
-      ++statistics.closed_by_search;
-    } else {
-      const double cut = std::min(pass.least_cut, limit_of(result));
-      result.lower_bound = std::max(result.lower_bound, whole_ticks(cut));
-    }
-    return pass.least_cut;
-  };
-  const auto turn = [&] {
-    reverse(block, reversed_);
-    reversed_worths_.resize(worths_.size());
-    for (std::size_t v = 0; v < worths_.size(); ++v) reverse(block, worths_[v], reversed_worths_[v]);
-    backwards = true;
-  };
-  const auto at_end = [&] { return result.optimal || goal.is_met_by(result) || stop.reached(); };
-  if (passes.front().width == kFirstWidth) {
-    const double forwards_cut = run(passes.front());
-    if (at_end()) return false;
-    const Ticks forwards = result.schedule.makespan;
-    turn();
-    const double backwards_cut = run(passes.front());
-    better_backwards_ = result.schedule.makespan < forwards && backwards_cut > forwards_cut;
-    backwards = better_backwards_;
-    passes = passes.subspan(1);
-  } else if (better_backwards_) {
-    turn();
-  }
-  for (const PlannedPass& pass : passes) {
-    if (at_end()) return false;
-    run(pass);
-  }
-  return !at_end();
 }
 
 }  // namespace phaze::schedule

@@ -20,7 +20,7 @@
 // Three things make that fast. A schedule is at hand, and what runs side by side there makes a basis that is already as
 // good as the schedule. Columns that have left the basis are tried again before any group is asked. And where a search
 // among the sets of a group finds no end, the solution of its relaxation enters instead, in which parts of modes run:
-// the bound is a little lower then, but there is an end. A backward layer takes a tenth of a millisecond to two.
+// the bound is a little lower then, but there is an end.
 //
 // After that, rates are lifted: mode m of operator i earns u_i / p_im a tick, but if even the best company leaves part
 // of the tick unearned, the mode may as well claim it. A mode whose claim alone pushes the bound to the best known

@@ -1,19 +1,27 @@
 #include "phaze/schedule/block_search.h"
 
 #include <algorithm>
+#include <limits>
+
+#include "phaze/schedule/rising_limit.h"
 
 namespace phaze::schedule {
 namespace {
 
 // What counts as a part of a budget that has no limit: some tenths of a second.
 constexpr std::uint64_t kPartOfUnlimited = 50'000;
+// Where the bound by phases is at least this share of the other, states are dropped for it.
+constexpr double kClose = 0.9;
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 // A pass for the proof that has found a schedule has seen nearly everything, and goes on to the shortest.
-PassLimits limits_of(const PlannedPass& pass, const Goal& goal, const BlockResult& result) {
+PassLimits limits_of(const PlannedPass& pass, double below, bool phases, const Goal& goal, const BlockResult& result) {
   return {.width = pass.width,
           .together = pass.together,
           .enough = pass.width == kWidest ? result.lower_bound : std::max(goal.short_enough(), result.lower_bound),
-          .ends_where_too_narrow = pass.whole_or_nothing};
+          .ends_where_too_narrow = pass.whole_or_nothing,
+          .phases = phases,
+          .below = below};
 }
 
 }  // namespace
@@ -35,17 +43,19 @@ void BlockSearch<Words>::set_worths(const Block& block, std::span<const double> 
 
 // Raises the bound, and sets the worths for passes to come. True if no schedule is shorter than the one at hand.
 template <std::size_t Words>
-bool BlockSearch<Words>::settle_by_antichains(const Block& block, Stop& stop, BlockResult& result,
+bool BlockSearch<Words>::settle_by_antichains(const Block& block, Ticks by_phases, Stop& stop, BlockResult& result,
                                               Statistics& statistics) {
   antichain_bound_ = antichains_.solve(block, result.schedule, limit_of(result), stop);
   statistics.pivots += antichains_.pivots();
+  phases_ = static_cast<double>(by_phases) > kClose * antichain_bound_;
+  phases_lead_ = static_cast<double>(by_phases) > antichain_bound_;
   if (antichain_bound_ > 0) {
     const double joined = std::max(antichain_bound_, between_heads_and_tails(block, antichains_.worth()));
     result.lower_bound = std::max(result.lower_bound, whole_ticks(joined));
     antichains_.lift();
   }
-  dropped_for_ = kNever;
-  if (closed(result) || !drop_modes(block, result) || closed(result)) {
+  dropped_for_ = 0;
+  if (closed(result) || !drop_modes(block, limit_of(result), result) || closed(result)) {
     result.optimal = true;
     ++statistics.closed_by_antichains;
   }
@@ -56,26 +66,63 @@ bool BlockSearch<Words>::settle_by_antichains(const Block& block, Stop& stop, Bl
 template <std::size_t Words>
 bool BlockSearch<Words>::search(const Block& block, std::span<const PlannedPass> passes, const Goal& goal, Stop& stop,
                                 BlockResult& result, Statistics& statistics) {
+  const auto none_is_shorter = [&] {
+    if (drop_modes(block, limit_of(result), result)) return false;
+    result.optimal = true;
+    ++statistics.closed_by_antichains;
+    return true;
+  };
   for (std::size_t i = 0; i < passes.size(); ++i) {
-    if (!drop_modes(block, result)) {
-      result.optimal = true;
-      ++statistics.closed_by_antichains;
-      return false;
+    if (none_is_shorter()) return false;
+    bool open = false;
+    if (passes[i].rising_limit) {
+      open = prove_with_rising_limit(block, passes[i], stop, result, statistics);
+    } else {
+      const Ticks known = result.schedule.makespan;
+      open = run(*kept_, passes.subspan(i, 1), goal, stop, result, statistics);
+      if (kept_ != &block && result.schedule.makespan < known) name_modes_of(block, *kept_, result.schedule);
     }
-    const Ticks known = result.schedule.makespan;
-    const bool open = run(*kept_, passes.subspan(i, 1), goal, stop, result, statistics);
-    if (kept_ != &block && result.schedule.makespan < known) name_modes_of(block, *kept_, result.schedule);
     if (!open) return false;
   }
-  return true;
+  return !none_is_shorter();
 }
 
-// Keeps of the block what may be in a schedule shorter than the one at hand. With mode m, the bound is what the others
-// are worth, and what m earns in its time. False if an operator is left without a mode: no schedule is shorter.
+// True if it is worth going on.
 template <std::size_t Words>
-bool BlockSearch<Words>::drop_modes(const Block& block, BlockResult& result) {
-  if (result.schedule.makespan == dropped_for_) return true;
-  dropped_for_ = result.schedule.makespan;
+bool BlockSearch<Words>::prove_with_rising_limit(const Block& block, const PlannedPass& planned, Stop& stop,
+                                                 BlockResult& result, Statistics& statistics) {
+  Stop part = stop.part(std::min(planned.most, one_of(stop, planned.part)));
+  RisingLimit limits(static_cast<double>(result.lower_bound));
+  while (!result.optimal && !part.reached()) {
+    const double limit = limits.next(static_cast<double>(result.lower_bound), limit_of(result));
+    if (!drop_modes(block, limit, result)) {
+      limits.saw_all(limit, 0);
+      result.lower_bound = std::max(result.lower_bound, whole_ticks(limit));
+      result.optimal = limit >= limit_of(result);
+      continue;
+    }
+    const Ticks known = result.schedule.makespan;
+    const std::uint64_t spent_before = part.spent();
+    if (better_ == Direction::kBackwards) turn(*kept_);
+    const PassResult pass = run_one(*kept_, better_, prove(limits.most()), limit, {}, part, result, statistics);
+    if (kept_ != &block && result.schedule.makespan < known) name_modes_of(block, *kept_, result.schedule);
+    if (pass.complete) {
+      limits.saw_all(limit, part.spent() - spent_before);
+    } else {
+      limits.needs_more();
+      if (limits.most() > part.work_left()) break;
+    }
+  }
+  stop.spend(part.spent() - stop.spent());
+  return !result.optimal && !stop.reached();
+}
+
+// Keeps of the block what may be in a schedule shorter than the limit. With mode m, the bound is what the others are
+// worth, and what m earns in its time. False if an operator is left without a mode: no schedule is shorter.
+template <std::size_t Words>
+bool BlockSearch<Words>::drop_modes(const Block& block, double limit, BlockResult& result) {
+  if (limit == dropped_for_) return true;
+  dropped_for_ = limit;
   std::span<const double> rates;
   if (antichain_bound_ > 0) rates = antichains_.rates();
   keep_.assign(block.modes.size(), 1);
@@ -86,15 +133,18 @@ bool BlockSearch<Words>::drop_modes(const Block& block, BlockResult& result) {
       auto with = static_cast<double>(block.heads[i] + duration + block.tails[i]);
       if (!rates.empty())
         with = std::max(with, antichain_bound_ - antichains_.worth()[i] + rates[m] * static_cast<double>(duration));
-      if (with * (1 - 1e-11) < limit_of(result)) continue;
+      if (with * (1 - 1e-11) < limit) continue;
       keep_[m] = 0;
       fewer = true;
     }
   kept_ = &block;
   if (fewer) {
-    if (!restrict_modes(block, keep_, restricted_)) return false;
+    if (!restrict_modes(block, keep_, restricted_)) {
+      dropped_for_ = 0;
+      return false;
+    }
     kept_ = &restricted_;
-    result.lower_bound = std::min(result.schedule.makespan, std::max(result.lower_bound, bounds_.compute(*kept_)));
+    result.lower_bound = std::max(result.lower_bound, std::min(whole_ticks(limit), bounds_.compute(*kept_)));
     if (!rates.empty()) {
       // A worth stays one when modes go.
       rates_.resize(kept_->modes.size());
@@ -106,60 +156,70 @@ bool BlockSearch<Words>::drop_modes(const Block& block, BlockResult& result) {
   return true;
 }
 
+template <std::size_t Words>
+void BlockSearch<Words>::turn(const Block& block) {
+  reverse(block, reversed_);
+  reversed_worths_.resize(worths_.size());
+  for (std::size_t v = 0; v < worths_.size(); ++v) reverse(block, worths_[v], reversed_worths_[v]);
+}
+
+// A pass over the block, or over the reversed one.
+template <std::size_t Words>
+PassResult BlockSearch<Words>::run_one(const Block& block, Direction direction, const PlannedPass& planned,
+                                       double below, const Goal& goal, Stop& stop, BlockResult& result,
+                                       Statistics& statistics) {
+  const bool backwards = direction == Direction::kBackwards;
+  const Block& directed = backwards ? reversed_ : block;
+  // A pass reads no more of the schedule at hand than its makespan; its modes may even be those of another block.
+  if (backwards) found_ = result.schedule;
+  BlockSchedule& schedule = backwards ? found_ : result.schedule;
+  const Ticks known = schedule.makespan;
+  Stop part = stop.part(std::min(planned.most, one_of(stop, planned.part)));
+  const PassResult pass = search_.pass(
+      directed, backwards ? reversed_worths_ : worths_,
+      limits_of(planned, below, phases_ && !backwards && planned.width == kWidest, goal, result), schedule, part);
+  stop.spend(part.spent() - stop.spent());
+  if (backwards && schedule.makespan < known) {
+    mirror(block, schedule);
+    std::swap(result.schedule, schedule);
+  }
+  ++statistics.passes;
+  statistics.states += pass.states;
+  const double seen = std::min(below, limit_of(result));
+  const double cut = pass.complete ? seen : std::min(pass.least_cut, seen);
+  result.lower_bound = std::max(result.lower_bound, whole_ticks(cut));
+  if (cut >= limit_of(result) || closed(result)) {
+    result.optimal = true;
+    ++statistics.closed_by_search;
+  }
+  return pass;
+}
+
 // Some blocks are easier from the end: where the passes begin, the first tries both directions, and the better one goes
 // on, here and later. True if it is worth going on after the last pass: the block is still open and there is work left.
 template <std::size_t Words>
 bool BlockSearch<Words>::run(const Block& block, std::span<const PlannedPass> passes, const Goal& goal, Stop& stop,
                              BlockResult& result, Statistics& statistics) {
-  bool backwards = false;
-  // The least bound of what was not seen.
-  const auto run = [&](const PlannedPass& planned) {
-    const Block& directed = backwards ? reversed_ : block;
-    // A pass reads no more of the schedule at hand than its makespan; its modes may even be those of another block.
-    if (backwards) found_ = result.schedule;
-    BlockSchedule& schedule = backwards ? found_ : result.schedule;
-    const Ticks known = schedule.makespan;
-    Stop part = stop.part(std::min(planned.most, one_of(stop, planned.part)));
-    const PassResult pass = search_.pass(directed, backwards ? reversed_worths_ : worths_,
-                                         limits_of(planned, goal, result), schedule, part);
-    stop.spend(part.spent() - stop.spent());
-    if (backwards && schedule.makespan < known) {
-      mirror(block, schedule);
-      std::swap(result.schedule, schedule);
-    }
-    ++statistics.passes;
-    statistics.states += pass.states;
-    if (pass.complete || closed(result)) {
-      result.optimal = true;
-      ++statistics.closed_by_search;
-    } else {
-      const double cut = std::min(pass.least_cut, limit_of(result));
-      result.lower_bound = std::max(result.lower_bound, whole_ticks(cut));
-    }
-    return pass.least_cut;
-  };
-  const auto turn = [&] {
-    reverse(block, reversed_);
-    reversed_worths_.resize(worths_.size());
-    for (std::size_t v = 0; v < worths_.size(); ++v) reverse(block, worths_[v], reversed_worths_[v]);
-    backwards = true;
+  const auto run = [&](Direction direction, const PlannedPass& planned) {
+    return run_one(block, direction, planned, kNoLimit, goal, stop, result, statistics);
   };
   const auto at_end = [&] { return result.optimal || goal.is_met_by(result) || stop.reached(); };
   if (passes.front().width == kFirstWidth) {
-    const double forwards_cut = run(passes.front());
+    const double forwards_cut = run(Direction::kForwards, passes.front()).least_cut;
     if (at_end()) return false;
     const Ticks forwards = result.schedule.makespan;
-    turn();
-    const double backwards_cut = run(passes.front());
-    better_backwards_ = result.schedule.makespan < forwards && backwards_cut > forwards_cut;
-    backwards = better_backwards_;
+    turn(block);
+    const double backwards_cut = run(Direction::kBackwards, passes.front()).least_cut;
+    better_ = !phases_lead_ && result.schedule.makespan < forwards && backwards_cut > forwards_cut
+                  ? Direction::kBackwards
+                  : Direction::kForwards;
     passes = passes.subspan(1);
-  } else if (better_backwards_) {
-    turn();
+  } else if (better_ == Direction::kBackwards) {
+    turn(block);
   }
   for (const PlannedPass& pass : passes) {
     if (at_end()) return false;
-    run(pass);
+    run(better_, pass);
   }
   return !at_end();
 }

@@ -2,6 +2,9 @@
 //
 // The bound comes first. Its prices are worths for the passes, and say which modes are in no schedule shorter than the
 // one at hand: passes are run over the block without these, and whenever a shorter schedule is found there are more.
+//
+// A proof that no schedule is shorter than the one at hand takes one pass, if that is the best; if it is not, a pass of
+// a lower limit finds the best sooner (rising_limit.h). Below a lower limit still fewer modes are of use.
 #pragma once
 
 #include <span>
@@ -25,6 +28,7 @@ struct PlannedPass {
   std::uint64_t part = 1;                 // it may take one of so many parts of the budget that is left,
   std::uint64_t most = Stop::kUnlimited;  // and no more units than this
   bool whole_or_nothing = false;          // it ends where it has not room enough for a proof
+  bool rising_limit = false;              // several passes, of rising limits; not for goals
 };
 
 // The first pass over a block is of this width, and tries both directions.
@@ -37,6 +41,11 @@ constexpr PlannedPass find_together(std::size_t width) { return {.width = width,
 constexpr PlannedPass prove(std::uint64_t most, std::uint64_t part = 1) {
   return {.width = kWidest, .together = true, .part = part, .most = most, .whole_or_nothing = true};
 }
+constexpr PlannedPass prove_from_below(std::uint64_t most) {
+  PlannedPass pass = prove(most);
+  pass.rising_limit = true;
+  return pass;
+}
 constexpr PlannedPass kProveOrBound = {.width = kWidest, .together = true};
 
 // One of so many parts of the budget that is left. Without a budget there are none, and a deadline comes at any moment.
@@ -47,7 +56,8 @@ template <std::size_t Words>
 class BlockSearch {
  public:
   // Raises the bound, and makes ready for passes to come. True if no schedule is shorter than the one at hand.
-  bool settle_by_antichains(const Block& block, Stop& stop, BlockResult& result, Statistics& statistics);
+  bool settle_by_antichains(const Block& block, Ticks by_phases, Stop& stop, BlockResult& result,
+                            Statistics& statistics);
 
   // After that. True if it is worth going on after the last pass: the block is still open and there is work left.
   bool search(const Block& block, std::span<const PlannedPass> passes, const Goal& goal, Stop& stop,
@@ -56,16 +66,27 @@ class BlockSearch {
   bool search_plainly(const Block& block, std::span<const PlannedPass> passes, const Goal& goal, Stop& stop,
                       BlockResult& result, Statistics& statistics) {
     set_worths(block, {});
+    phases_ = phases_lead_ = false;
     return run(block, passes, goal, stop, result, statistics);
   }
+
+  // Whether phases say more about the block than antichains.
+  bool phases_lead() const { return phases_lead_; }
 
   // The block of the last search, or the same without modes that are of no use.
   const Block& kept() const { return *kept_; }
 
  private:
+  enum class Direction : std::uint8_t { kForwards, kBackwards };
+
   bool run(const Block& block, std::span<const PlannedPass> passes, const Goal& goal, Stop& stop, BlockResult& result,
            Statistics& statistics);
-  bool drop_modes(const Block& block, BlockResult& result);
+  PassResult run_one(const Block& block, Direction direction, const PlannedPass& planned, double below,
+                     const Goal& goal, Stop& stop, BlockResult& result, Statistics& statistics);
+  bool prove_with_rising_limit(const Block& block, const PlannedPass& planned, Stop& stop, BlockResult& result,
+                               Statistics& statistics);
+  void turn(const Block& block);
+  bool drop_modes(const Block& block, double limit, BlockResult& result);
   void set_worths(const Block& block, std::span<const double> rates);
 
   AntichainBound<Words> antichains_;
@@ -73,9 +94,11 @@ class BlockSearch {
   SimpleBounds bounds_;
   double antichain_bound_ = 0;   // of the block at hand; 0 if there is none
   const Block* kept_ = nullptr;  // the block at hand, or restricted_
-  Ticks dropped_for_ = 0;        // the makespan that modes left out are of no use for
+  double dropped_for_ = 0;       // schedules shorter than this need no modes left out
   Block restricted_, reversed_;
-  bool better_backwards_ = false;
+  Direction better_ = Direction::kForwards;
+  bool phases_ = false;       // they say about as much about the block at hand as antichains
+  bool phases_lead_ = false;  // or more
   BlockSchedule found_;
   std::vector<std::uint8_t> keep_;
   std::vector<double> rates_;

@@ -87,9 +87,14 @@ std::uint64_t part_for(const BlockResult& result) {
 // better schedules are looked for, and it is tried again with more, since the better the schedule, the fewer states a
 // proof takes. Before the last one, light operators are left out for once; it leaves a bound where it is no proof.
 // Where a goal is to be reached, or others are left out, schedules are not looked for as long.
+//
+// With few modes, the first schedules are rarely the best on few cores, where proofs begin with low limits, and mostly
+// on many, where phases make proofs short.
 constexpr std::array kPassesOfSmall = {find(kFirstWidth), kProveOrBound};
 constexpr std::array kPassesOfLarge = {find(kFirstWidth)};
 constexpr std::array kFirstPasses = {find(kFirstWidth), prove(2000)};
+constexpr std::array kFirstPassesOfFewModes = {find(kFirstWidth), prove_from_below(8000)};
+constexpr std::array kFirstPassesByPhases = {find(kFirstWidth), prove(20'000)};
 constexpr std::array kSecondPasses = {find(64), find_together(128), prove(20'000)};
 constexpr std::array kThirdPasses = {find(kWidestToFind / 4), prove(Stop::kUnlimited, 4)};
 constexpr std::array kLastPasses = {find(kWidestToFind), kProveOrBound};
@@ -263,16 +268,17 @@ void BlockSolver::close_gap(Engine<Words>& engine, const Block& block, const Goa
                             BlockResult& result, Statistics& statistics) {
   reverse(block, reversed_);
   lists_.improve(block, reversed_, result.schedule);
-  if (settle_by_phases(engine, block, goal, stop, result, statistics)) return;
+  const Ticks by_phases = bound_by_phases(engine, block, goal, stop, result, statistics);
+  if (result.optimal || goal.is_met_by(result)) return;
   if (goal.ticks >= result.schedule.makespan) {
     if (barriers_ == Barriers::kFirst && goes_two_by_two(block) && !closed(result))
       start_from_barriers(block, stop, result, statistics);
-    return find_shorter(engine, block, {}, stop, result, statistics);
+    return find_shorter(engine, block, by_phases, {}, stop, result, statistics);
   }
   // As if a schedule as long as the goal were known: what is no shorter than that is passed over.
   known_ = result.schedule;
   result.schedule.makespan = goal.ticks;
-  find_shorter(engine, block, goal, stop, result, statistics);
+  find_shorter(engine, block, by_phases, goal, stop, result, statistics);
   if (result.schedule.makespan < goal.ticks) return;
   result.schedule = known_;
   if (result.optimal) result.lower_bound = goal.bound_if_none_is_shorter();
@@ -301,13 +307,13 @@ void BlockSolver::start_from_barriers(const Block& block, const Stop& stop, Bloc
   result.schedule = std::move(found.schedule);
 }
 
-// Solves the block as if only exclusive modes kept operators apart. True if that is the answer: the sequence found
-// keeps within the capacities, as it is or moved a little, or there is none that is short enough.
+// Solves the block as if only exclusive modes kept operators apart. That may be the answer: if the sequence found keeps
+// within the capacities, as it is or moved a little, or if there is none that is short enough. Returns the bound.
 template <std::size_t Words>
-bool BlockSolver::settle_by_phases(Engine<Words>& engine, const Block& block, const Goal& goal, Stop& stop,
+Ticks BlockSolver::bound_by_phases(Engine<Words>& engine, const Block& block, const Goal& goal, Stop& stop,
                                    BlockResult& result, Statistics& statistics) {
   const bool may_be_exclusive = std::ranges::any_of(block.modes, &BlockMode::exclusive);
-  if (block.size < kSmall || has_many_modes(block) || !may_be_exclusive || closed(result)) return false;
+  if (block.size < kSmall || has_many_modes(block) || !may_be_exclusive || closed(result)) return 0;
   const Ticks limit = std::min(goal.ticks, result.schedule.makespan);
   // Half of the budget at most: where it does not suffice, a search may still find something.
   Stop part = stop.part(std::min(stop.work_left() / 2, most_sets(block)));
@@ -326,13 +332,13 @@ bool BlockSolver::settle_by_phases(Engine<Words>& engine, const Block& block, co
   }
   result.optimal = closed(result);
   if (result.optimal) ++statistics.closed_by_phases;
-  return result.optimal || goal.is_met_by(result);
+  return bound;
 }
 
 // Begins with the schedule at hand, or with a goal as if there were one, and ends with none that is shorter, a bound on
 // how much shorter one could be, or a schedule that meets the goal.
 template <std::size_t Words>
-void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, const Goal& goal, Stop& stop,
+void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, Ticks by_phases, const Goal& goal, Stop& stop,
                                BlockResult& result, Statistics& statistics) {
   const bool small = block.size < kSmall;
   if (closed(result)) {
@@ -348,11 +354,16 @@ void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, const 
     // The antichain bound may take long here, and is of more use beside a good schedule.
     if (!engine.search.search_plainly(block, kPassesOfLarge, goal, stop, result, statistics)) return;
   }
-  if (engine.search.settle_by_antichains(block, stop, result, statistics)) return;
+  if (engine.search.settle_by_antichains(block, by_phases, stop, result, statistics)) return;
   const auto still_open_after = [&](std::span<const PlannedPass> passes) {
     return engine.search.search(block, passes, goal, stop, result, statistics);
   };
-  if (!still_open_after(kFirstPasses)) return;
+  std::span<const PlannedPass> first = kFirstPasses;
+  if (goal.none() && engine.search.phases_lead())
+    first = kFirstPassesByPhases;
+  else if (goal.none() && !has_many_modes(block))
+    first = kFirstPassesOfFewModes;
+  if (!still_open_after(first)) return;
   if (light_ == Light::kStays) {
     still_open_after(kSecondPassesWithoutLight);
     return;

@@ -61,11 +61,11 @@ class BlockSolver {
   void close_gap(Engine<Words>& engine, const Block& block, const Goal& goal, Stop& stop, BlockResult& result,
                  Statistics& statistics);
   template <std::size_t Words>
-  bool settle_by_phases(Engine<Words>& engine, const Block& block, const Goal& goal, Stop& stop, BlockResult& result,
+  Ticks bound_by_phases(Engine<Words>& engine, const Block& block, const Goal& goal, Stop& stop, BlockResult& result,
                         Statistics& statistics);
   template <std::size_t Words>
-  void find_shorter(Engine<Words>& engine, const Block& block, const Goal& goal, Stop& stop, BlockResult& result,
-                    Statistics& statistics);
+  void find_shorter(Engine<Words>& engine, const Block& block, Ticks by_phases, const Goal& goal, Stop& stop,
+                    BlockResult& result, Statistics& statistics);
   void change_a_little(const Block& block, std::uint64_t tries_per_operator, Stop& stop, BlockResult& result);
   void start_from_barriers(const Block& block, const Stop& stop, BlockResult& result, Statistics& statistics);
 

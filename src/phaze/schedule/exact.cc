@@ -1,6 +1,7 @@
 #include "phaze/schedule/exact.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -19,6 +20,9 @@ constexpr std::size_t kFrontsInLayer = 20;
 // operators are free so do the sets that could start: so many of them cost one, too.
 constexpr double kComparisonsPerUnit = 64, kChildrenPerUnit = 4;
 constexpr std::uint64_t kSetsPerUnit = 128;
+constexpr std::uint64_t kPhaseSetsPerUnit = 4, kMostPhaseSets = 100'000;
+// Phases are asked so often, and then on as long as one of so many states is dropped for it.
+constexpr std::uint64_t kPhasesOnTrial = 500, kPhasesToDropOne = 10;
 // Sets that are looked at for one state, with any budget, and where a schedule is looked for.
 constexpr std::uint64_t kMostSets = std::uint64_t{1} << 24U, kMostSetsToFind = 256;
 // A layer is made with room for this many times the states that a pass keeps, since some will be dominated.
@@ -35,14 +39,17 @@ std::size_t affordable(const Stop& stop, std::size_t layers_left) {
 
 template <std::size_t Words>
 void LayeredSearch<Words>::begin(const Block& block, const std::vector<SearchWorth>& worths, const PassLimits& limits,
-                                 BlockSchedule& best) {
+                                 BlockSchedule& best, const Stop& stop) {
   block_.prepare(block);
   worths_ = &worths;
   best_ = &best;
-  limit_ = static_cast<double>(best.makespan) * (1 - kTimeTolerance);
+  limit_ = std::min(limits.below, static_cast<double>(best.makespan) * (1 - kTimeTolerance));
   narrow_ = limits.width <= kNarrow;
   finding_ = limits.width <= kWidestToFind;
   together_ = limits.together;
+  phases_ = limits.phases;
+  asked_phases_ = too_late_by_phases_ = 0;
+  if (phases_) phase_rest_.begin(block_, worths, std::min(kMostPhaseSets, kPhaseSetsPerUnit * stop.work_left()));
   owed_ = 0;
   a_layer_is_full_ = false;
   filler_.prepare(block, worths);
@@ -62,7 +69,7 @@ PassResult LayeredSearch<Words>::pass(const Block& block, const std::vector<Sear
                                       const PassLimits& limits, BlockSchedule& best, Stop& stop) {
   PassResult result{.least_cut = std::numeric_limits<double>::infinity()};
   result_ = &result;
-  begin(block, worths, limits, best);
+  begin(block, worths, limits, best, stop);
   const std::size_t n = block.size;
   for (std::size_t placed = 0; placed < n; ++placed) {
     StateLayer<Words>& layer = layers_[placed];
@@ -363,7 +370,7 @@ void LayeredSearch<Words>::add_child(const Parent& parent, std::size_t piece, st
   }
   child.bound = std::max(parent.state.bound, static_cast<double>(end));
   set_bound(parent, child);
-  if (child.bound >= limit_) return;
+  if (child.bound >= limit_ || (phases_ && is_too_late_by_phases(child))) return;
   StateLayer<Words>& layer = layers_[child.placed.size()];
   // Once a layer has states enough, one with a rank above all of theirs would not be kept: it is not even added.
   if (layer.outranks_all(child.rank)) {
@@ -450,6 +457,17 @@ Ticks LayeredSearch<Words>::least_end_beside(const State& state) {
   return end;
 }
 
+template <std::size_t Words>
+bool LayeredSearch<Words>::is_too_late_by_phases(const State& state) {
+  const std::uint64_t looked_at = phase_rest_.looked_at();
+  ++asked_phases_;
+  const bool too_late = phase_rest_.is_too_late(state, running_, static_cast<Ticks>(std::ceil(limit_)));
+  owed_ += static_cast<double>(phase_rest_.looked_at() - looked_at) / static_cast<double>(kPhaseSetsPerUnit);
+  too_late_by_phases_ += too_late ? 1 : 0;
+  phases_ = asked_phases_ < kPhasesOnTrial || too_late_by_phases_ * kPhasesToDropOne >= asked_phases_;
+  return too_late;
+}
+
 // And the rank. The bound is at least that of the parent.
 template <std::size_t Words>
 void LayeredSearch<Words>::set_bound(const Parent& parent, State& child) {
@@ -500,7 +518,7 @@ void LayeredSearch<Words>::finish_alone(const OpSet<Words>& placed, Ticks ended)
     ended += block.fastest[i];
   });
   best_->makespan = ended;
-  limit_ = static_cast<double>(ended) * (1 - kTimeTolerance);
+  limit_ = std::min(limit_, static_cast<double>(ended) * (1 - kTimeTolerance));
 }
 
 template class LayeredSearch<1>;

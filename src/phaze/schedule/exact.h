@@ -85,7 +85,10 @@
 // earn; heads and tails count paths. Paths are followed beside what runs: an operator starts no sooner than what runs
 // leaves room for its mode, exclusive modes not before all of it has ended, and barred ones never. One that runs for
 // long on few cores keeps the chain that everything waits for from using all of them, and that shows at once. States
-// that cannot beat the best schedule by kTimeTolerance are dropped.
+// that cannot beat the best schedule by kTimeTolerance are dropped, or those that cannot end below a lower limit.
+//
+// Phases. Where exclusive modes matter more than the work of resources, a pass for the proof also drops states from
+// which all ways to go on end too late if only these modes kept operators apart (phase_rest.h).
 //
 // Moments. Of the sets that fit, only those are looked at that leave little enough unused until the next finish
 // (moment.h).
@@ -109,12 +112,14 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
 #include "phaze/base/stop.h"
 #include "phaze/schedule/block.h"
 #include "phaze/schedule/moment.h"
+#include "phaze/schedule/phase_rest.h"
 #include "phaze/schedule/search_block.h"
 #include "phaze/schedule/search_state.h"
 #include "phaze/schedule/search_worth.h"
@@ -127,10 +132,13 @@ struct PassLimits {
   bool together = false;               // all that starts at a moment is placed at once
   Ticks enough = 0;                    // a schedule as short as this ends the pass
   bool ends_where_too_narrow = false;  // for the whole or nothing
+  bool phases = false;                 // what is too late by phases (phase_rest.h) is dropped
+  // Schedules that are no shorter than this are not looked for.
+  double below = std::numeric_limits<double>::infinity();
 };
 
 struct PassResult {
-  bool complete = true;  // nothing was cut: what is not better than the bound was seen
+  bool complete = true;  // nothing was cut: all was seen that is of use
   bool stopped = false;  // before its end
   double least_cut = 0;  // least bound among the states cut or not seen; of no meaning if complete
   std::uint64_t states = 0;
@@ -178,7 +186,8 @@ class LayeredSearch {
     }
   };
 
-  void begin(const Block& block, const std::vector<SearchWorth>& worths, const PassLimits& limits, BlockSchedule& best);
+  void begin(const Block& block, const std::vector<SearchWorth>& worths, const PassLimits& limits, BlockSchedule& best,
+             const Stop& stop);
   void keep_best(const StateLayer<Words>& layer, std::size_t most);
   void expand(const StateLayer<Words>& layer, std::size_t index);
   void find_candidates(const Parent& parent);
@@ -194,6 +203,7 @@ class LayeredSearch {
   void add_child(const Parent& parent, std::size_t piece, std::span<const OpStart> starts, const Barring& barring);
   void put_time_forward(State& state);
   Ticks least_end_beside(const State& state);
+  bool is_too_late_by_phases(const State& state);
   void set_bound(const Parent& parent, State& child);
   void finish_schedule(const Parent& parent, Ticks start, std::span<const OpStart> starts, const State& child,
                        Ticks ended);
@@ -207,6 +217,9 @@ class LayeredSearch {
   bool narrow_ = false;
   bool finding_ = false;  // rather than proving
   bool together_ = false;
+  bool phases_ = false;
+  PhaseRest<Words> phase_rest_;  // where these count
+  std::uint64_t asked_phases_ = 0, too_late_by_phases_ = 0;
   double owed_ = 0;                        // units of work done beside states
   std::uint64_t most_sets_ = 0;            // that may be looked at for the next state
   std::vector<StateLayer<Words>> layers_;  // by the number of operators placed

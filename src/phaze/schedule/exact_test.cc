@@ -79,6 +79,7 @@ TEST(Pass, one_that_ends_where_it_is_too_narrow_leaves_a_bound) {
 
 constexpr PassLimits kOneAtATime = {.width = kWidestToFind};
 constexpr PassLimits kTogether = {.width = 2 * kWidestToFind, .together = true};
+constexpr PassLimits kTogetherByPhases = {.width = 2 * kWidestToFind, .together = true, .phases = true};
 
 // The schedule that a pass finds, block by block.
 Schedule schedule_by_passes(const Instance& instance, const PassLimits& limits) {
@@ -121,7 +122,7 @@ TEST(Pass, either_way_to_start_operators_ends_with_the_same_makespan) {
 }
 
 TEST(Pass, one_for_the_proof_drops_only_what_is_too_long) {
-  std::uint64_t states = 0, states_of_others = 0;
+  std::uint64_t states = 0, states_by_phases = 0, states_of_others = 0;
   const auto expect_proof = [&](const Block& block, Ticks optimum) {
     const std::vector<SearchWorth> worths = worths_of(block);
     for (const double known : {1.0, 1.0001, 1.02, 1.5}) {
@@ -129,13 +130,17 @@ TEST(Pass, one_for_the_proof_drops_only_what_is_too_long) {
                          .makespan = whole_ticks(known * static_cast<double>(optimum))};
       BlockSchedule found = best;
       Stop stop;
+      BlockSchedule by_phases = best;
       const PassResult proof = LayeredSearch<1>().pass(block, worths, kTogether, best, stop);
+      const PassResult proof_by_phases = LayeredSearch<1>().pass(block, worths, kTogetherByPhases, by_phases, stop);
       const PassResult other = LayeredSearch<1>().pass(block, worths, kOneAtATime, found, stop);
-      EXPECT_TRUE(proof.complete);
-      EXPECT_NEAR(static_cast<double>(best.makespan), static_cast<double>(optimum),
-                  2 * kTimeTolerance * static_cast<double>(optimum))
-          << known;
+      EXPECT_TRUE(proof.complete && proof_by_phases.complete);
+      for (const Ticks makespan : {best.makespan, by_phases.makespan})
+        EXPECT_NEAR(static_cast<double>(makespan), static_cast<double>(optimum),
+                    2 * kTimeTolerance * static_cast<double>(optimum))
+            << known;
       states += proof.states;
+      states_by_phases += proof_by_phases.states;
       states_of_others += other.states;
     }
   };
@@ -146,6 +151,30 @@ TEST(Pass, one_for_the_proof_drops_only_what_is_too_long) {
           << seed;
   }
   EXPECT_LT(states, states_of_others);
+  EXPECT_LT(states_by_phases, states);
+}
+
+TEST(Pass, one_with_a_limit_finds_what_is_shorter_or_that_nothing_is) {
+  std::uint64_t states = 0, states_below = 0;
+  for_each_block(9, [&](const Block& block, Ticks optimum) {
+    const std::vector<SearchWorth> worths = worths_of(block);
+    const auto length = static_cast<double>(optimum);
+    for (const double share : {0.5, 0.9, 0.999, 1.0, 1.001, 1.1}) {
+      BlockSchedule best{.ops = std::vector<BlockPlacement>(block.size), .makespan = 2 * optimum};
+      PassLimits limits = kTogether;
+      limits.below = share * length;
+      Stop stop;
+      const PassResult result = LayeredSearch<1>().pass(block, worths, limits, best, stop);
+      EXPECT_TRUE(result.complete);
+      EXPECT_GE(static_cast<double>(best.makespan), length * (1 - 2 * kTimeTolerance));
+      if (share > 1) {
+        EXPECT_LE(static_cast<double>(best.makespan), length * (1 + 2 * kTimeTolerance)) << share;
+      }
+      states_below += share == 0.9 ? result.states : 0;
+      states += share == 1.1 ? result.states : 0;
+    }
+  });
+  EXPECT_LT(states_below, states);
 }
 
 TEST(Pass, a_schedule_that_is_short_enough_ends_it) {

@@ -42,21 +42,6 @@ double bound_of(const Instance& instance, std::optional<Schedule>& schedule) {
   return decomposition.seconds_alone() + static_cast<double>(ticks) * decomposition.seconds_per_tick();
 }
 
-// A core of each kind for every operator, and as exclusive as before what was exclusive.
-Instance with_plenty_of_cores(Instance instance) {
-  const auto count = static_cast<double>(kMostOperators);
-  const std::size_t kinds = instance.resources.size();
-  for (std::size_t mode = 0; mode < instance.durations.size(); ++mode) {
-    bool takes_all = true;
-    for (std::size_t k = 0; k < kinds; ++k)
-      takes_all = takes_all && instance.demands[mode * kinds + k] == instance.resources[k].capacity;
-    for (std::size_t k = 0; k < kinds; ++k)
-      if (takes_all) instance.demands[mode * kinds + k] = count;
-  }
-  for (Resource& resource : instance.resources) resource.capacity = count;
-  return instance;
-}
-
 TEST(Phases, bound_every_schedule_whatever_there_is_of_resources) {
   for (const Model model : {Model::kPhaze, Model::kMoldable, Model::kAnything})
     for (std::uint64_t seed = 0; seed < kInstances; ++seed) {
@@ -70,7 +55,7 @@ TEST(Phases, bound_every_schedule_whatever_there_is_of_resources) {
 TEST(Phases, are_the_best_schedule_where_resources_suffice) {
   std::size_t with_both = 0;
   for (std::uint64_t seed = 0; seed < kInstances; ++seed) {
-    const Instance instance = with_plenty_of_cores(testing::random_instance(Model::kPhaze, kMostOperators, seed));
+    const Instance instance = testing::with_plenty_of_cores(kMostOperators, seed);
     ASSERT_TRUE(validate(instance));
     std::optional<Schedule> schedule;
     const double bound = bound_of(instance, schedule);
@@ -87,7 +72,7 @@ TEST(Phases, are_the_best_schedule_where_resources_suffice) {
 
 TEST(Phases, reach_a_limit_exactly_where_no_sequence_is_shorter) {
   for (std::uint64_t seed = 0; seed < kInstances / 4; ++seed) {
-    const Instance instance = with_plenty_of_cores(testing::random_instance(Model::kPhaze, kMostOperators, seed));
+    const Instance instance = testing::with_plenty_of_cores(kMostOperators, seed);
     Decomposition decomposition;
     decomposition.split(instance);
     for (const Block& block : decomposition.blocks()) {

@@ -118,6 +118,21 @@ Instance random_instance(Model model, std::size_t ops, std::uint64_t seed) {
   return instance;
 }
 
+Instance with_plenty_of_cores(std::size_t ops, std::uint64_t seed) {
+  Instance instance = random_instance(Model::kPhaze, ops, seed);
+  const auto count = static_cast<double>(ops);
+  const std::size_t kinds = instance.resources.size();
+  for (std::size_t mode = 0; mode < instance.durations.size(); ++mode) {
+    bool takes_all = true;
+    for (std::size_t k = 0; k < kinds; ++k)
+      takes_all = takes_all && instance.demands[mode * kinds + k] == instance.resources[k].capacity;
+    for (std::size_t k = 0; k < kinds; ++k)
+      if (takes_all) instance.demands[mode * kinds + k] = count;
+  }
+  for (Resource& resource : instance.resources) resource.capacity = count;
+  return instance;
+}
+
 Instance random_branches(Model model, std::size_t ops, std::size_t width, std::uint64_t seed) {
   Random random(mix(seed) ^ (static_cast<std::uint64_t>(model) << 60U));
   Instance instance;

@@ -14,6 +14,9 @@ enum class Model : std::uint8_t { kPhaze, kMoldable, kAnything };
 
 Instance random_instance(Model model, std::size_t ops, std::uint64_t seed);
 
+// As `phaze`, with a core of each kind for every operator: only what takes all cores keeps others from running.
+Instance with_plenty_of_cores(std::size_t ops, std::uint64_t seed);
+
 // Branches of operators that fork from and join in single ones, `width` wide: the shape of hard layers. At least
 // `ops` operators.
 Instance random_branches(Model model, std::size_t ops, std::size_t width, std::uint64_t seed);

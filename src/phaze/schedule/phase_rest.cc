@@ -1,0 +1,137 @@
+#include "phaze/schedule/phase_rest.h"
+
+#include <algorithm>
+
+namespace phaze::schedule {
+
+template <std::size_t Words>
+void PhaseRest<Words>::begin(const SearchBlock<Words>& search_block, const std::vector<SearchWorth>& worths,
+                             std::uint64_t most) {
+  block_ = &search_block;
+  worths_ = &worths;
+  const Block& block = *search_block.block;
+  last_ = {};
+  alone_.assign(block.size, kNever);
+  beside_others_.assign(block.size, kNever);
+  for (std::size_t i = 0; i < block.size; ++i) {
+    if (search_block.after[i].empty()) last_.insert(i);
+    // Modes stand by rising duration: the first of a kind is the fastest.
+    for (std::size_t m = block.mode_offsets[i + 1]; m-- > block.mode_offsets[i];)
+      (block.modes[m].exclusive ? alone_ : beside_others_)[i] = block.modes[m].duration;
+  }
+  finish_of_.assign(block.size, 0);
+  finishes_.resize(std::max(finishes_.size(), block.size + 1));
+  known_.clear();
+  looked_at_ = 0;
+  most_ = most;
+  depth_ = 0;
+}
+
+// The longest path, and what all is worth.
+template <std::size_t Words>
+Ticks PhaseRest<Words>::simple_bound(const OpSet<Words>& left) const {
+  const Block& block = *block_->block;
+  Ticks bound = 0;
+  for (const std::uint32_t i : block_->longest_first)
+    if (left.contains(i)) {
+      bound = block.fastest[i] + block.tails[i];
+      break;
+    }
+  for (const SearchWorth& worth : *worths_) {
+    double sum = 0;
+    left.for_each([&](std::size_t i) { sum += worth.least[i]; });
+    bound = std::max(bound, static_cast<Ticks>(sum * (1 - 1e-12)));
+  }
+  return bound;
+}
+
+template <std::size_t Words>
+Ticks PhaseRest<Words>::least(const OpSet<Words>& done, Ticks most) {
+  if (done == block_->all) return 0;
+  if (const auto known = known_.find(done); known != known_.end())
+    if (known->second.final || known->second.at_least >= most) return known->second.at_least;
+  const Ticks simple = simple_bound(block_->all - done);
+  if (simple >= most || looked_at_ >= most_) return simple;
+  const Ticks found = look(done, most);
+  known_[done] = {.at_least = found, .final = found < most};
+  return found;
+}
+
+template <std::size_t Words>
+bool PhaseRest<Words>::is_too_late(const SearchState<Words>& state, std::span<const Running> running, Ticks limit) {
+  const auto cannot_go_on = [&](const OpSet<Words>& done, Ticks time) {
+    return time >= limit || least(done, limit - time) >= limit - time;
+  };
+  if (running.empty()) return cannot_go_on(state.placed, state.time);
+  Ticks end = running.back().finish;
+  finish_of_.assign(block_->block->size, state.time);
+  for (const Running& runs : running) finish_of_[runs.op] = runs.finish;
+  OpSet<Words> done = state.placed;
+  in_phase_.clear();
+  (block_->all - state.placed).for_each([&](std::size_t i) {
+    finish_of_[i] = finish_beside_others(i, {}, state.time);
+    if (finish_of_[i] <= end)
+      done.insert(i);
+    else if (finish_of_[i] < limit)
+      in_phase_.push_back({finish_of_[i], static_cast<std::uint32_t>(i)});
+  });
+  std::ranges::sort(in_phase_, {}, &Finish::time);
+  for (std::size_t at = 0; cannot_go_on(done, end);) {
+    if (at == in_phase_.size()) return true;
+    for (end = in_phase_[at].time; at < in_phase_.size() && in_phase_[at].time == end; ++at)
+      done.insert(in_phase_[at].op);
+  }
+  return false;
+}
+
+// With what it waits for, but for `done`, at its earliest.
+template <std::size_t Words>
+Ticks PhaseRest<Words>::finish_beside_others(std::size_t op, const OpSet<Words>& done, Ticks now) const {
+  Ticks start = now;
+  (block_->just_before[op] - done).for_each([&](std::size_t i) { start = std::max(start, finish_of_[i]); });
+  return start == kNever || beside_others_[op] == kNever ? kNever : start + beside_others_[op];
+}
+
+template <std::size_t Words>
+Ticks PhaseRest<Words>::look(const OpSet<Words>& done, Ticks most) {
+  ++looked_at_;
+  const OpSet<Words> left = block_->all - done;
+  std::vector<Finish>& finishes = finishes_[depth_];
+  finishes.clear();
+  bool may_end = left.subset_of(last_);
+  Ticks end = 0;
+  left.for_each([&](std::size_t i) {
+    finish_of_[i] = finish_beside_others(i, done, 0);
+    if (finish_of_[i] < most) finishes.push_back({finish_of_[i], static_cast<std::uint32_t>(i)});
+    if (!last_.contains(i)) return;
+    if (alone_[i] == kNever)
+      may_end = false;
+    else
+      end += alone_[i];
+  });
+  if (may_end) most = std::min(most, end);
+  ++depth_;
+  const auto go_on = [&](const OpSet<Words>& then, Ticks time) {
+    if (time < most) most = std::min(most, time + least(then, most - time));
+  };
+  left.for_each([&](std::size_t i) {
+    if (last_.contains(i) || alone_[i] == kNever || !block_->before[i].subset_of(done)) return;
+    OpSet<Words> then = done;
+    then.insert(i);
+    go_on(then, alone_[i]);
+  });
+  std::ranges::sort(finishes, {}, &Finish::time);
+  OpSet<Words> then = done;
+  for (std::size_t at = 0; at < finishes.size() && finishes[at].time < most; ++at) {
+    then.insert(finishes[at].op);
+    if (at + 1 == finishes.size() || finishes[at + 1].time > finishes[at].time) go_on(then, finishes[at].time);
+  }
+  --depth_;
+  return most;
+}
+
+template class PhaseRest<1>;
+template class PhaseRest<2>;
+template class PhaseRest<4>;
+
+}  // namespace phaze::schedule

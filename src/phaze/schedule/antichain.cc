@@ -90,6 +90,14 @@ void AntichainBound<Words>::set_rates(const Block& block) {
       rates_[m] = prices_[i] / static_cast<double>(block.modes[m].duration);
 }
 
+// What an operator earns at most when it runs alone.
+template <std::size_t Words>
+double AntichainBound<Words>::most_alone(const Block& block) const {
+  double most = 0;
+  for (std::size_t i = 0; i < size_; ++i) most = std::max(most, prices_[i] / static_cast<double>(block.fastest[i]));
+  return most;
+}
+
 // Worth cannot be negative: more of an operator may be done than is needed.
 template <std::size_t Words>
 bool AntichainBound<Words>::pivot_if_negative(const Block& block) {
@@ -205,7 +213,7 @@ template <std::size_t Words>
 double AntichainBound<Words>::solve(const Block& block, const BlockSchedule& schedule, double enough, Stop& stop) {
   begin(block);
   add_columns_of(block, schedule);
-  const std::uint64_t most_pivots = 40 * size_ + 200;
+  const std::uint64_t most_pivots = (packing_.has_antichains() ? 40 : 150) * size_ + 200;
   const std::uint64_t budget = std::min(stop.work_left() / kPartOfBudget, kMostUnits);
   std::uint64_t spent = 0;
   const auto spend = [&] {
@@ -214,17 +222,19 @@ double AntichainBound<Words>::solve(const Block& block, const BlockSchedule& sch
     spent = now;
     return goes_on;
   };
-  double floor = kRoughly, most_earned = 1;
+  double floor = kRoughly;
   std::size_t group = 0;   // the next to be asked
   std::size_t silent = 0;  // groups in a row that had no set, since the prices changed
   set_prices();
   set_rates(block);
+  double most_earned = most_alone(block);
   while (spend()) {
     const std::size_t column = silent == 0 ? best_column(floor) : columns();
     typename Packing<Words>::Answer answer;
     if (column == columns()) {
       const std::uint64_t most_steps = packing_.has_antichains() ? kMostSteps : kMostStepsOfWide;
       answer = packing_.price(group, rates_, floor, std::min(most_steps, (budget - spent) * kStepsPerUnit));
+      if (!packing_.has_antichains()) take_worth(std::max(most_alone(block), answer.most));
       if (answer.found) add_best_column(block);
     }
     if (column < columns()) {
@@ -234,7 +244,7 @@ double AntichainBound<Words>::solve(const Block& block, const BlockSchedule& sch
       for (double& price : prices_) price = std::max(0.0, price);
       set_rates(block);
       silent = 0;
-      most_earned = 1;
+      most_earned = most_alone(block);
       continue;
     }
     most_earned = std::max(most_earned, answer.most);
@@ -245,7 +255,7 @@ double AntichainBound<Words>::solve(const Block& block, const BlockSchedule& sch
     if (floor == kExactly || most_earned > floor || bound_ >= enough) break;
     floor = kExactly;
     silent = 0;
-    most_earned = 1;
+    most_earned = most_alone(block);
   }
   if (silent < packing_.groups() && bound_ < enough) {
     for (std::size_t g = 0; g < packing_.groups(); ++g) most_earned = std::max(most_earned, packing_.most(g, rates_));

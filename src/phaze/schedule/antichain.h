@@ -57,6 +57,7 @@ class AntichainBound {
   void begin(const Block& block);
   void set_rates(const Block& block);
   void set_prices();
+  double most_alone(const Block& block) const;
   bool pivot_if_negative(const Block& block);
   std::size_t columns() const { return in_basis_.size(); }
   void add_columns_of(const Block& block, const BlockSchedule& schedule);

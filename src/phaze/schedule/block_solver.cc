@@ -236,7 +236,8 @@ bool BlockSolver::settle_by_relaxation(const Block& block, const Goal& goal, Sto
   leave_out(block, *resource, relaxed_);
   BlockResult relaxed;
   const auto fits_with = [&](const Goal& of_relaxed) {
-    Stop own = stop;
+    // Beside a deadline, no more than a part of the time.
+    Stop own = stop.part(stop.work_left() == Stop::kUnlimited ? one_of(stop, 2) : stop.work_left());
     solve(relaxed_.block, Relaxing::kNo, of_relaxed, own, relaxed, statistics);
     for (BlockPlacement& placement : relaxed.schedule.ops) placement.mode = relaxed_.modes[placement.mode];
     return keeps_within(block, *resource, relaxed.schedule);

@@ -1,14 +1,19 @@
 #include "phaze/schedule/packing.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 namespace phaze::schedule {
 namespace {
 
-constexpr std::size_t kRounds = 4;
+constexpr std::size_t kRounds = 4, kRoundsOfAntichains = 12;
+// Steps become shorter where they do not help.
+constexpr double kSlower = 0.5;
 // Where any set that earns enough will do, so many partial sets are looked at before better rents are found.
 constexpr std::uint64_t kFewSteps = 60;
+// In a wide order a set that earns far too little is of little use: so many, and then more, as long as there is none.
+constexpr std::uint64_t kMoreSteps = 500, kMoreStepsGrow = 10;
 // The simplex method is for groups of a layer, not for a wide order covered by chains.
 constexpr std::size_t kMostRows = 40;
 constexpr double kTiny = 1e-12;
@@ -24,6 +29,9 @@ void Packing<Words>::prepare(const Block& block, std::size_t most_groups) {
     shares_[i] = static_cast<double>(block.demands[i]) / static_cast<double>(kCapacityUnits);
   rents_.assign(groups() * block.resources, 0);
   remains_.assign(block.modes.size(), 0);
+  op_best_.assign(block.size, 0);
+  op_taker_.assign(block.size, 0);
+  if (!has_antichains()) heaviest_.prepare(block);
   work_ = side_by_side_.work();
 }
 
@@ -42,11 +50,16 @@ double Packing<Words>::charge_rent(std::size_t group, std::span<const double> ra
     std::size_t taker = rates.size();
     for (const std::uint32_t op : side_by_side_.chain(chain)) {
       const std::size_t last = block_->mode_offsets[op + 1];
-      work_ += last - block_->mode_offsets[op];
-      for (std::size_t m = block_->mode_offsets[op]; m < last; ++m) {
+      work_ += last - first_shared(op);
+      op_best_[op] = 0;
+      for (std::size_t m = first_shared(op); m < last; ++m) {
         double remains = rates[m];
         for (std::size_t k = 0; k < resources; ++k) remains -= rent[k] * shares_[m * resources + k];
         remains_[m] = remains;
+        if (remains > op_best_[op]) {
+          op_best_[op] = remains;
+          op_taker_[op] = static_cast<std::uint32_t>(m);
+        }
         if (remains <= most) continue;
         most = remains;
         taker = m;
@@ -60,6 +73,19 @@ double Packing<Words>::charge_rent(std::size_t group, std::span<const double> ra
   return bound;
 }
 
+// A step along the subgradient taken_, by which the bound would fall by `wanted` if it were linear. False if there is
+// no way down.
+template <std::size_t Words>
+bool Packing<Words>::move_rents(std::size_t group, double wanted) {
+  const std::span<double> rent = rents(group);
+  double length = 0;
+  for (std::size_t k = 0; k < rent.size(); ++k)
+    if (rent[k] > 0 || taken_[k] > 0) length += taken_[k] * taken_[k];
+  if (length < kTiny) return false;
+  for (std::size_t k = 0; k < rent.size(); ++k) rent[k] = std::max(0.0, rent[k] + wanted / length * taken_[k]);
+  return true;
+}
+
 // Towards rents with which no set earns more than `target`. Polyak's steps; the best rents seen stay.
 template <std::size_t Words>
 double Packing<Words>::follow_subgradients(std::size_t group, std::span<const double> rates, double bound,
@@ -69,26 +95,59 @@ double Packing<Words>::follow_subgradients(std::size_t group, std::span<const do
   double best = bound, pace = 1;
   bool at_best = true;
   for (std::size_t round = 0; round < kRounds && best > target; ++round) {
-    double length = 0;
-    for (std::size_t k = 0; k < rent.size(); ++k) {
-      taken_[k] -= 1;
-      if (rent[k] > 0 || taken_[k] > 0) length += taken_[k] * taken_[k];
-    }
-    if (length < kTiny) break;
-    const double step = pace * (bound - target) / length;
-    for (std::size_t k = 0; k < rent.size(); ++k) rent[k] = std::max(0.0, rent[k] + step * taken_[k]);
+    for (double& taken : taken_) taken -= 1;
+    if (!move_rents(group, pace * (bound - target))) break;
     bound = charge_rent(group, rates);
     at_best = bound < best;
     if (at_best) {
       best = bound;
       std::ranges::copy(rent, tried_rents_.begin());
     } else {
-      pace *= 0.5;
+      pace *= kSlower;
     }
   }
   if (at_best) return best;
   std::ranges::copy(tried_rents_, rent.begin());
   return charge_rent(group, rates);
+}
+
+template <std::size_t Words>
+double Packing<Words>::most(std::size_t group, std::span<const double> rates) {
+  return has_antichains() ? charge_rent(group, rates) : weigh_antichains(group, rates, 0);
+}
+
+// Rents with which the heaviest antichain, every operator weighing what remains to it, and the rent of all there is
+// add up to as little as can be found, or to the target. That sum is a bound on what a set earns, and far below that of
+// chains which know nothing of each other.
+template <std::size_t Words>
+double Packing<Words>::weigh_antichains(std::size_t group, std::span<const double> rates, double target) {
+  const std::size_t resources = block_->resources;
+  const std::span<double> rent = rents(group);
+  double best = std::numeric_limits<double>::infinity(), pace = 1;
+  antichains_.clear();
+  for (std::size_t round = 0; round < kRoundsOfAntichains && best > target; ++round) {
+    charge_rent(group, rates);
+    const std::uint64_t before = heaviest_.work();
+    double bound = heaviest_.find(op_best_);
+    work_ += heaviest_.work() - before;
+    for (const double one : rent) bound += one;
+    if (bound < best) {
+      best = bound;
+      tried_rents_.assign(rent.begin(), rent.end());
+    } else {
+      pace *= kSlower;
+    }
+    const OpSet<Words>& heaviest = heaviest_.members();
+    if (std::ranges::find(antichains_, heaviest) == antichains_.end()) antichains_.push_back(heaviest);
+    taken_.assign(resources, -1);
+    heaviest.for_each([&](std::size_t op) {
+      for (std::size_t k = 0; k < resources; ++k) taken_[k] += shares_[op_taker_[op] * resources + k];
+    });
+    if (!move_rents(group, pace * (bound - target))) break;
+  }
+  std::ranges::copy(tried_rents_, rent.begin());
+  charge_rent(group, rates);
+  return best;
 }
 
 // The relaxation in which parts of modes may be taken: maximise Σ rate·x with Σ x ≤ 1 for every chain and Σ share·x ≤ 1
@@ -104,7 +163,7 @@ double Packing<Words>::solve_relaxation(std::size_t group, std::span<const doubl
   std::size_t columns = rows + 1;
   for (std::uint32_t chain = begin; chain < end; ++chain)
     for (const std::uint32_t op : side_by_side_.chain(chain))
-      columns += block_->mode_offsets[op + 1] - block_->mode_offsets[op];
+      columns += block_->mode_offsets[op + 1] - first_shared(op);
   // Columns: slacks, modes, the right-hand side. The last row is the objective.
   tableau_.assign((rows + 1) * columns, 0);
   const auto at = [&](std::size_t row, std::size_t column) -> double& { return tableau_[row * columns + column]; };
@@ -118,7 +177,7 @@ double Packing<Words>::solve_relaxation(std::size_t group, std::span<const doubl
   std::size_t column = rows;
   for (std::uint32_t chain = begin; chain < end; ++chain)
     for (const std::uint32_t op : side_by_side_.chain(chain))
-      for (std::size_t m = block_->mode_offsets[op]; m < block_->mode_offsets[op + 1]; ++m, ++column) {
+      for (std::size_t m = first_shared(op); m < block_->mode_offsets[op + 1]; ++m, ++column) {
         for (std::size_t k = 0; k < resources; ++k) at(k, column) = shares_[m * resources + k];
         at(resources + (chain - begin), column) = 1;
         at(rows, column) = -rates[m];
@@ -158,7 +217,7 @@ double Packing<Words>::solve_relaxation(std::size_t group, std::span<const doubl
   column = rows;
   for (std::uint32_t chain = begin; chain < end; ++chain)
     for (const std::uint32_t op : side_by_side_.chain(chain))
-      for (std::uint32_t m = block_->mode_offsets[op]; m < block_->mode_offsets[op + 1]; ++m, ++column)
+      for (std::uint32_t m = first_shared(op); m < block_->mode_offsets[op + 1]; ++m, ++column)
         for (std::size_t r = 0; r < rows; ++r)
           if (basis_[r] == column) relaxed_.push_back({op, m, at(r, columns - 1)});
   const std::span<double> rent = rents(group);
@@ -170,6 +229,20 @@ double Packing<Words>::solve_relaxation(std::size_t group, std::span<const doubl
   return charge_rent(group, rates);
 }
 
+// What remains at most to the chains from there on, when only these operators may be taken.
+template <std::size_t Words>
+double Packing<Words>::best_of(std::size_t at, const OpSet<Words>& candidates) {
+  double sum = 0;
+  for (; at < order_.size(); ++at)
+    for (const std::uint32_t op : by_best(order_[at])) {
+      ++work_;
+      if (!candidates.contains(op)) continue;
+      sum += op_best_[op];
+      break;
+    }
+  return sum;
+}
+
 template <std::size_t Words>
 void Packing<Words>::search(std::size_t at, const OpSet<Words>& candidates, double earned, double potential) {
   if (earned > best_earned_) {
@@ -178,15 +251,16 @@ void Packing<Words>::search(std::size_t at, const OpSet<Words>& candidates, doub
   }
   if (at == order_.size() || cut_short_) return;
   if (std::min(earned + rate_suffix_[at], potential + best_suffix_[at]) <= best_earned_ + kTiny) return;
+  if (!side_by_side_.are_antichains() && potential + best_of(at, candidates) <= best_earned_ + kTiny) return;
   if (++steps_ > most_steps_) {
     cut_short_ = true;
     return;
   }
   const std::size_t resources = block_->resources;
-  for (const std::uint32_t op : side_by_side_.chain(order_[at])) {
+  for (const std::uint32_t op : by_best(order_[at])) {
     if (!candidates.contains(op)) continue;
-    work_ += block_->mode_offsets[op + 1] - block_->mode_offsets[op];
-    for (std::uint32_t m = block_->mode_offsets[op]; m < block_->mode_offsets[op + 1]; ++m) {
+    work_ += block_->mode_offsets[op + 1] - first_shared(op);
+    for (std::uint32_t m = first_shared(op); m < block_->mode_offsets[op + 1]; ++m) {
       const double then_earned = earned + rates_[m], then = potential + remains_[m];
       if (std::min(then_earned + rate_suffix_[at + 1], then + best_suffix_[at + 1]) <= best_earned_ + kTiny) continue;
       const Units* demand = block_->demand(m);
@@ -206,27 +280,34 @@ void Packing<Words>::search(std::size_t at, const OpSet<Words>& candidates, doub
 // True if all sets were looked at.
 template <std::size_t Words>
 bool Packing<Words>::search_group(std::size_t group, std::span<const double> rates, double floor,
-                                  std::uint64_t most_steps) {
+                                  std::uint64_t most_steps, const std::optional<OpSet<Words>>& only) {
   const std::uint32_t begin = side_by_side_.begin(group), end = side_by_side_.end(group);
   rates_ = rates;
   chain_rate_.assign(end - begin, 0);
   order_.resize(end - begin);
   OpSet<Words> candidates;
   for (std::uint32_t chain = begin; chain < end; ++chain) {
-    order_[chain - begin] = chain;
+    order_[chain - begin] = chain - begin;
     for (const std::uint32_t op : side_by_side_.chain(chain)) {
       candidates.insert(op);
-      for (std::size_t m = block_->mode_offsets[op]; m < block_->mode_offsets[op + 1]; ++m)
+      for (std::size_t m = first_shared(op); m < block_->mode_offsets[op + 1]; ++m)
         chain_rate_[chain - begin] = std::max(chain_rate_[chain - begin], rates[m]);
     }
   }
-  std::ranges::stable_sort(order_, std::ranges::greater{},
-                           [&](std::uint32_t chain) { return chain_rate_[chain - begin]; });
+  std::ranges::stable_sort(order_, std::ranges::greater{}, [&](std::uint32_t chain) { return chain_rate_[chain]; });
+  by_best_.clear();
+  chain_begins_.assign(1, 0);
+  for (std::uint32_t chain = begin; chain < end; ++chain) {
+    std::ranges::copy(side_by_side_.chain(chain), std::back_inserter(by_best_));
+    std::ranges::stable_sort(std::span(by_best_).subspan(chain_begins_.back()), std::ranges::greater{},
+                             [&](std::uint32_t op) { return op_best_[op]; });
+    chain_begins_.push_back(static_cast<std::uint32_t>(by_best_.size()));
+  }
   best_suffix_.assign(order_.size() + 1, 0);
   rate_suffix_.assign(order_.size() + 1, 0);
   for (std::size_t i = order_.size(); i-- > 0;) {
-    best_suffix_[i] = best_suffix_[i + 1] + chain_best_[order_[i] - begin];
-    rate_suffix_[i] = rate_suffix_[i + 1] + chain_rate_[order_[i] - begin];
+    best_suffix_[i] = best_suffix_[i + 1] + chain_best_[order_[i]];
+    rate_suffix_[i] = rate_suffix_[i + 1] + chain_rate_[order_[i]];
   }
   double rent = 0;
   for (const double one : rents(group)) rent += one;
@@ -237,7 +318,7 @@ bool Packing<Words>::search_group(std::size_t group, std::span<const double> rat
   steps_ = 0;
   most_steps_ = most_steps;
   cut_short_ = false;
-  search(0, candidates, 0, rent);
+  search(0, only.value_or(candidates), 0, rent);
   return !cut_short_;
 }
 
@@ -245,6 +326,13 @@ template <std::size_t Words>
 typename Packing<Words>::Answer Packing<Words>::price(std::size_t group, std::span<const double> rates, double floor,
                                                       std::uint64_t most_steps) {
   best_.clear();
+  return has_antichains() ? price_antichain(group, rates, floor, most_steps)
+                          : price_wide_order(group, rates, floor, most_steps);
+}
+
+template <std::size_t Words>
+typename Packing<Words>::Answer Packing<Words>::price_antichain(std::size_t group, std::span<const double> rates,
+                                                                double floor, std::uint64_t most_steps) {
   double bound = charge_rent(group, rates);
   if (bound > floor) bound = follow_subgradients(group, rates, bound, floor);
   if (bound <= floor) return {.most = bound};
@@ -253,13 +341,36 @@ typename Packing<Words>::Answer Packing<Words>::price(std::size_t group, std::sp
   bound = solve_relaxation(group, rates, bound);
   if (bound <= floor) return {.most = bound};
   if (search_group(group, rates, floor, most_steps)) return {.most = best_earned_, .found = !best_.empty()};
-  // Of chains that cover a wide order, the relaxation knows too little of what may not run at once.
-  if (best_.empty() && has_antichains()) {
+  if (best_.empty()) {
     double relaxed = 0;
     for (const Choice& choice : relaxed_) relaxed += choice.part * rates[choice.mode];
     if (relaxed > floor) best_ = relaxed_;
   }
   return {.most = bound, .found = !best_.empty()};
+}
+
+template <std::size_t Words>
+typename Packing<Words>::Answer Packing<Words>::price_wide_order(std::size_t group, std::span<const double> rates,
+                                                                 double floor, std::uint64_t most_steps) {
+  double bound = charge_rent(group, rates);
+  if (bound <= floor) return {.most = bound};
+  if (search_group(group, rates, floor, kFewSteps)) return {.most = best_earned_, .found = !best_.empty()};
+  if (!best_.empty()) return {.most = bound, .found = true};
+  bound = weigh_antichains(group, rates, floor);
+  if (bound <= floor) return {.most = bound};
+  // What earns most is mostly a part of one of the heaviest antichains, and soon found there.
+  best_earned_ = floor;
+  for (const OpSet<Words>& antichain : antichains_) {
+    found_ = best_;
+    search_group(group, rates, best_earned_, kMoreSteps, antichain);
+    if (best_.empty()) best_ = found_;
+  }
+  if (!best_.empty()) return {.most = bound, .found = true};
+  for (std::uint64_t steps = kMoreSteps;; steps *= kMoreStepsGrow) {
+    if (search_group(group, rates, floor, std::min(steps, most_steps)))
+      return {.most = best_earned_, .found = !best_.empty()};
+    if (!best_.empty() || steps >= most_steps) return {.most = bound, .found = !best_.empty()};
+  }
 }
 
 template <std::size_t Words>
@@ -273,13 +384,15 @@ void Packing<Words>::lift(std::span<double> rates) {
     const std::uint32_t begin = side_by_side_.begin(group), end = side_by_side_.end(group);
     for (std::uint32_t chain = begin; chain < end; ++chain)
       for (const std::uint32_t op : side_by_side_.chain(chain))
-        for (std::size_t m = block_->mode_offsets[op]; m < block_->mode_offsets[op + 1]; ++m) {
+        for (std::size_t m = first_shared(op); m < block_->mode_offsets[op + 1]; ++m) {
           double claim = chain_best_[chain - begin] - beyond;
           for (std::size_t k = 0; k < resources; ++k) claim += rent[k] * shares_[m * resources + k];
           lifted[m] = std::min(lifted[m], std::max(rates[m], claim));
         }
   }
-  std::ranges::copy(lifted, rates.begin());
+  // Beside an exclusive mode nobody claims anything.
+  for (std::size_t m = 0; m < rates.size(); ++m)
+    rates[m] = block_->modes[m].exclusive ? std::max(rates[m], 1.0) : lifted[m];
 }
 
 template <std::size_t Words>

@@ -169,9 +169,44 @@ TEST(Packing, finds_the_set_that_earns_most) {
         most = earned(set, rates);
         EXPECT_FALSE(packing.price(group, rates, most, 1'000'000).found) << "it is the best of its group";
       }
+      // Exclusive modes are left to those who ask.
+      for (std::size_t mode = 0; mode < rates.size(); ++mode)
+        if (block.modes[mode].exclusive) most = std::max(most, rates[mode]);
       EXPECT_NEAR(most, most_earned(block, rates), 1e-9);
     }
   });
+}
+
+// Branches of dozens of operators, few enough abreast to ask every maximal antichain, too.
+TEST(Packing, knows_a_wide_order_as_well_as_its_antichains) {
+  double bounds = 0, blocks = 0;
+  for (std::uint64_t seed = 0; seed < kInstances / 10; ++seed) {
+    SCOPED_TRACE(seed);
+    Decomposition decomposition;
+    decomposition.split(testing::random_branches(seed % 2 == 0 ? Model::kPhaze : Model::kMoldable, 30, 3, seed));
+    for (const Block& block : decomposition.blocks()) {
+      const std::vector<double> rates = random_rates(block, seed);
+      Packing<1> packing, wide;
+      packing.prepare(block, 100'000);
+      wide.prepare(block, 0);
+      ASSERT_TRUE(packing.has_antichains());
+      const auto climb = [&](Packing<1>& one, std::size_t group, double most) {
+        while (one.price(group, rates, most, 100'000'000).found) {
+          most = 0;
+          for (const auto& choice : one.best()) most += choice.part * rates[choice.mode];
+        }
+        return most;
+      };
+      double most = 0;
+      for (std::size_t group = 0; group < packing.groups(); ++group) most = climb(packing, group, most);
+      EXPECT_NEAR(climb(wide, 0, 0), most, 1e-9);
+      const double bound = wide.most(0, rates);
+      EXPECT_GE(bound, most * (1 - 1e-12));
+      bounds += bound / most;
+      ++blocks;
+    }
+  }
+  EXPECT_LT(bounds, 1.2 * blocks) << "by rents alone";
 }
 
 TEST(Packing, lifted_rates_of_sets_that_earn_one_add_up_to_no_more) {

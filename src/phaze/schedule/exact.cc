@@ -308,16 +308,16 @@ template <std::size_t Words>
 bool LayeredSearch<Words>::leaves_room(Ticks time, const OpSet<Words>& others,
                                        const MomentFiller::Filling& filling) const {
   const Block& block = *block_.block;
-  bool found = false;
-  others.for_each([&](std::size_t op) {
-    for (std::size_t m = block.mode_offsets[op]; m < block.mode_offsets[op + 1] && !found; ++m) {
+  return others.any_of([&](std::size_t op) {
+    for (std::size_t m = block.mode_offsets[op]; m < block.mode_offsets[op + 1]; ++m) {
       if (block.modes[m].exclusive) continue;
-      if (time + block.modes[m].duration > filling.until) break;
-      found = true;
-      for (std::size_t k = 0; k < block.resources && found; ++k) found = block.demand(m)[k] <= filling.free[k];
+      if (time + block.modes[m].duration > filling.until) return false;
+      bool fits = true;
+      for (std::size_t k = 0; k < block.resources && fits; ++k) fits = block.demand(m)[k] <= filling.free[k];
+      if (fits) return true;
     }
+    return false;
   });
-  return found;
 }
 
 template <std::size_t Words>
@@ -401,13 +401,11 @@ void LayeredSearch<Words>::put_time_forward(State& state) {
     for (std::size_t k = 0; k < resources; ++k) free_[k] -= block.demand(runs.mode)[k];
   }
   const auto something_may_start = [&] {
-    bool may = false;
-    (block_.all - state.placed).for_each([&](std::size_t i) {
-      if (may || !block_.before[i].subset_of(finished)) return;
-      may = true;
+    return (block_.all - state.placed).any_of([&](std::size_t i) {
+      bool may = block_.before[i].subset_of(finished);
       for (std::size_t k = 0; k < resources && may; ++k) may = block_.lightest[i * resources + k] <= free_[k];
+      return may;
     });
-    return may;
   };
   std::size_t over = 0;
   while (over < running_.size() && ((over == 0 && together_) || !something_may_start())) {
@@ -421,7 +419,8 @@ void LayeredSearch<Words>::put_time_forward(State& state) {
   running_.erase(running_.begin(), running_.begin() + static_cast<std::ptrdiff_t>(over));
 }
 
-// The longest path, where no operator starts in a mode for which running_ leaves no room.
+// The longest path, where no operator starts in a mode for which running_ leaves no room; or, if that is too long, a
+// part of it that is.
 template <std::size_t Words>
 Ticks LayeredSearch<Words>::least_end_beside(const State& state) {
   const Block& block = *block_.block;
@@ -432,7 +431,7 @@ Ticks LayeredSearch<Words>::least_end_beside(const State& state) {
   finishes_.assign(block.size, 0);
   for (const Running& runs : running_) finishes_[runs.op] = runs.finish;
   Ticks end = 0;
-  (block_.all - state.placed).for_each([&](std::size_t op) {
+  (block_.all - state.placed).any_of([&](std::size_t op) {
     Ticks ready = state.time;
     block_.just_before[op].for_each([&](std::size_t i) { ready = std::max(ready, finishes_[i]); });
     Ticks finish = kNever;
@@ -451,8 +450,9 @@ Ticks LayeredSearch<Words>::least_end_beside(const State& state) {
       finish = std::min(finish, std::max(ready, moment(piece)) + duration);
     }
     // Barred, and without another mode: there is no way to go on.
-    end = finish == kNever || end == kNever ? kNever : std::max(end, finish + block.tails[op]);
-    finishes_[op] = std::min(finish, best_->makespan);
+    end = finish == kNever ? kNever : std::max(end, finish + block.tails[op]);
+    finishes_[op] = finish;
+    return static_cast<double>(end) >= limit_;
   });
   return end;
 }

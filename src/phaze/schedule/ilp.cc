@@ -75,18 +75,21 @@ class Formulation {
       for (std::size_t m = 1; m < modes_[i].size(); ++m)
         if (values[static_cast<std::size_t>(modes_[i][m])] > values[static_cast<std::size_t>(modes_[i][modes[i]])])
           modes[i] = m;
+    // From compressed time to time: what lies behind a barrier starts later by the barrier's duration. Half way through
+    // it, an operator is clearly before or behind a barrier, whatever the engine's tolerance leaves of its ends.
+    const auto start = [&](std::size_t i) { return values[static_cast<std::size_t>(starts_[i])]; };
+    const auto is_barrier = [&](std::size_t i) { return exclusive_[i][modes[i]]; };
+    const auto middle = [&](std::size_t i) { return start(i) + (is_barrier(i) ? 0 : time(i, modes[i]) / 2); };
+    std::vector<double> begins(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      begins[i] = start(i);
+      for (std::size_t barrier = 0; barrier < n; ++barrier)
+        if (is_barrier(barrier) && barrier != i && start(barrier) < middle(i))
+          begins[i] += time(barrier, modes[barrier]);
+    }
     order.resize(n);
     std::iota(order.begin(), order.end(), 0);
-    const auto start = [&](std::size_t i) { return values[static_cast<std::size_t>(starts_[i])]; };
-    // At the same moment of compressed time: first what ends there, then barriers, then what starts there. Starts
-    // within the engine's tolerance of each other are put in a topological order by the selection below.
-    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-      const double x = start(a), y = start(b);
-      if (std::abs(x - y) > 1e-6 * kHorizon) return x < y;
-      const bool barrier_a = exclusive_[a][modes[a]], barrier_b = exclusive_[b][modes[b]];
-      if (barrier_a != barrier_b) return barrier_a;
-      return false;
-    });
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return begins[i]; });
   }
 
  private:

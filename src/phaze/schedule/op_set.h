@@ -53,6 +53,15 @@ struct OpSet {
     return value;
   }
 
+  // Whether is(i) holds for some member; asks in ascending order, and no further than it must.
+  template <typename Is>
+  bool any_of(Is&& is) const {
+    for (std::size_t w = 0; w < Words; ++w)
+      for (std::uint64_t rest = words[w]; rest != 0; rest &= rest - 1)
+        if (is(w * 64 + static_cast<std::size_t>(std::countr_zero(rest)))) return true;
+    return false;
+  }
+
   // Calls visit(i) for the members in ascending order.
   template <typename Visit>
   void for_each(Visit&& visit) const {

@@ -391,8 +391,7 @@ void Packing<Words>::lift(std::span<double> rates) {
         }
   }
   // Beside an exclusive mode nobody claims anything.
-  for (std::size_t m = 0; m < rates.size(); ++m)
-    rates[m] = block_->modes[m].exclusive ? std::max(rates[m], 1.0) : lifted[m];
+  for (std::size_t m = 0; m < rates.size(); ++m) rates[m] = block_->modes[m].exclusive ? 1 : lifted[m];
 }
 
 template <std::size_t Words>

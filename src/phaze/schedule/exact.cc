@@ -98,6 +98,7 @@ PassResult LayeredSearch<Words>::pass(const Block& block, const std::vector<Sear
       owed_ -= static_cast<double>(owed);
       if (!stop.spend(1 + owed)) return end_at(at);
       most_sets_ = std::min(kMostSets / kSetsPerUnit, stop.work_left()) * kSetsPerUnit;
+      affordable_ = static_cast<double>(stop.work_left());
       if (finding_) most_sets_ = std::min(most_sets_, kMostSetsToFind);
       expand(layer, kept_[at]);
       if (best.makespan <= limits.enough) return {.complete = false, .stopped = true, .states = result.states};
@@ -267,10 +268,11 @@ void LayeredSearch<Words>::start_together(const Parent& parent, std::size_t piec
     OpSet<Words> others = free_ops;
     for (const OpStart& start : filling.starts) others.erase(start.op);
     for (const OpStart& start : filling.starts)
-      if (goes_after(parent.state, start, block_.equals_before[start.op] & others)) return;
-    if (leaves_room(time, others, filling)) return;
+      if (goes_after(parent.state, start, block_.equals_before[start.op] & others)) return true;
+    if (leaves_room(time, others, filling)) return true;
     owed_ += 1 / kChildrenPerUnit;
     add_child(parent, piece, filling.starts, barring);
+    return owed_ < affordable_;
   });
   owed_ += static_cast<double>(filler_.looked_at()) / static_cast<double>(kSetsPerUnit);
   most_sets_ -= std::min(most_sets_, filler_.looked_at());

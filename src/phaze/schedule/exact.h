@@ -221,7 +221,8 @@ class LayeredSearch {
   PhaseRest<Words> phase_rest_;  // where these count
   std::uint64_t asked_phases_ = 0, too_late_by_phases_ = 0;
   double owed_ = 0;                        // units of work done beside states
-  std::uint64_t most_sets_ = 0;            // that may be looked at for the next state
+  double affordable_ = 0;                  // no more than so many, for the next state
+  std::uint64_t most_sets_ = 0;            // that may be looked at for it
   std::vector<StateLayer<Words>> layers_;  // by the number of operators placed
   bool a_layer_is_full_ = false;
   std::vector<Step> steps_;

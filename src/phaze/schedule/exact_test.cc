@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <numeric>
 
 #include "phaze/base/testing/thin_tests.h"
@@ -175,6 +176,28 @@ TEST(Pass, one_with_a_limit_finds_what_is_shorter_or_that_nothing_is) {
     }
   });
   EXPECT_LT(states_below, states);
+}
+
+// Of fourteen operators with ten modes each there are millions of sets that may start at once, all of them good enough.
+TEST(Pass, takes_hardly_more_than_its_budget_however_many_sets_may_start) {
+  Instance instance;
+  instance.resources = {{"tc", 512}};
+  for (std::size_t op = 0; op < 14; ++op) {
+    instance.add_op("op");
+    for (double cores = 1; cores <= 512; cores *= 2)
+      instance.add_mode(static_cast<double>(10 + op) * (1 / cores + 0.01), std::array{cores});
+  }
+  Decomposition decomposition;
+  decomposition.split(instance);
+  ASSERT_EQ(decomposition.blocks().size(), 1U);
+  const Block& block = decomposition.blocks()[0];
+  for (const std::uint64_t budget : {10U, 100U, 1000U}) {
+    BlockSchedule best{.ops = std::vector<BlockPlacement>(block.size), .makespan = kSerialTicks};
+    Stop stop({.work = budget});
+    const PassResult result = LayeredSearch<1>().pass(block, worths_of(block), kTogether, best, stop);
+    EXPECT_FALSE(result.complete);
+    EXPECT_LE(stop.spent(), 2 * budget + 10) << budget;
+  }
 }
 
 TEST(Pass, a_schedule_that_is_short_enough_ends_it) {

@@ -57,7 +57,7 @@ class MomentFiller {
   }
 
   // Calls visit(filling) for every set, not empty, that is good enough and to which allowed(start, those before it) has
-  // not said no for any of its members. False if it ended before, after looking at `most` sets.
+  // not said no for any of its members. False if it ended before: visit() said no, or `most` sets were looked at.
   template <typename Allowed, typename Visit>
   bool for_each(const Moment& moment, std::uint64_t most, Allowed&& allowed, Visit&& visit) {
     begin(moment);
@@ -69,7 +69,7 @@ class MomentFiller {
       if (!may_finish_first(moment, place)) continue;
       if (++looked_at_ > most) return false;
       begin_until(moment, moment.time + block_->modes[moment.starts[place].mode].duration, place);
-      if (is_good_enough(moment.limit)) visit(filling());
+      if (is_good_enough(moment.limit) && !visit(filling())) return false;
       if (!for_each_from(moment, 0, most, allowed, visit)) return false;
     }
     return true;
@@ -128,7 +128,7 @@ class MomentFiller {
       if (!fits(start) || !allowed(start, std::span<const OpStart>(chosen_))) continue;
       if (++looked_at_ > most) return false;
       add(start, changes_.data() + i * worths_->size());
-      if (is_good_enough(moment.limit)) visit(filling());
+      if (is_good_enough(moment.limit) && !visit(filling())) return false;
       if (!for_each_from(moment, members_[i].next_op, most, allowed, visit)) return false;
       chosen_.pop_back();
     }

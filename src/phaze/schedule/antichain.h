@@ -19,8 +19,9 @@
 //
 // Three things make that fast. A schedule is at hand, and what runs side by side there makes a basis that is already as
 // good as the schedule. Columns that have left the basis are tried again before any group is asked. And where a search
-// among the sets of a group finds no end, the solution of its relaxation enters instead, in which parts of modes run:
-// the bound is a little lower then, but there is an end.
+// among the sets of an antichain finds no end, the solution of its relaxation enters instead, in which parts of modes
+// run: the bound is a little lower then, but there is an end. In a wide order the LP may end before that, and every
+// answer on the way is a bound; the best one stays.
 //
 // After that, rates are lifted: mode m of operator i earns u_i / p_im a tick, but if even the best company leaves part
 // of the tick unearned, the mode may as well claim it. A mode whose claim alone pushes the bound to the best known

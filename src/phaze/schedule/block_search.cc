@@ -118,7 +118,8 @@ bool BlockSearch<Words>::prove_with_rising_limit(const Block& block, const Plann
 }
 
 // Keeps of the block what may be in a schedule shorter than the limit. With mode m, the bound is what the others are
-// worth, and what m earns in its time. False if an operator is left without a mode: no schedule is shorter.
+// worth, and what m earns in its time. False if an operator is left without a mode, or what is left takes that long: no
+// schedule is shorter.
 template <std::size_t Words>
 bool BlockSearch<Words>::drop_modes(const Block& block, double limit, BlockResult& result) {
   if (limit == dropped_for_) return true;
@@ -139,12 +140,14 @@ bool BlockSearch<Words>::drop_modes(const Block& block, double limit, BlockResul
     }
   kept_ = &block;
   if (fewer) {
-    if (!restrict_modes(block, keep_, restricted_)) {
+    const bool some_are_left = restrict_modes(block, keep_, restricted_);
+    const Ticks bound = some_are_left ? bounds_.compute(restricted_) : kNever;
+    if (static_cast<double>(bound) >= limit) {
       dropped_for_ = 0;
       return false;
     }
     kept_ = &restricted_;
-    result.lower_bound = std::max(result.lower_bound, std::min(whole_ticks(limit), bounds_.compute(*kept_)));
+    result.lower_bound = std::max(result.lower_bound, bound);
     if (!rates.empty()) {
       // A worth stays one when modes go.
       rates_.resize(kept_->modes.size());

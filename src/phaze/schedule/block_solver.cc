@@ -223,8 +223,9 @@ void BlockSolver::put_light_back(const Block& block, const BlockSchedule& of_oth
   result.schedule = std::move(found.schedule);
 }
 
-// Solves the block without the resource that is least in demand, with a budget of its own. True if the schedule found
-// keeps within the capacity of that resource, so that there is nothing to add, or its bound reaches the goal.
+// Solves the block without the resource that is least in demand, with a budget of its own; where there is none, with a
+// part of the time before a deadline. True if the schedule found keeps within the capacity of that resource and all was
+// done for it that the block itself could be given, so that there is nothing to add, or its bound reaches the goal.
 //
 // With a goal, any schedule shorter than that ends it if it does not keep within the capacity: a bound that reaches the
 // goal is then not to be had in this way, and how far it falls short of it is of no use.
@@ -235,9 +236,9 @@ bool BlockSolver::settle_by_relaxation(const Block& block, const Goal& goal, Sto
   if (!resource) return false;
   leave_out(block, *resource, relaxed_);
   BlockResult relaxed;
+  const bool has_budget = stop.work_left() != Stop::kUnlimited;
   const auto fits_with = [&](const Goal& of_relaxed) {
-    // Beside a deadline, no more than a part of the time.
-    Stop own = stop.part(stop.work_left() == Stop::kUnlimited ? one_of(stop, 2) : stop.work_left());
+    Stop own = stop.part(has_budget ? stop.work_left() : one_of(stop, 2));
     solve(relaxed_.block, Relaxing::kNo, of_relaxed, own, relaxed, statistics);
     for (BlockPlacement& placement : relaxed.schedule.ops) placement.mode = relaxed_.modes[placement.mode];
     return keeps_within(block, *resource, relaxed.schedule);
@@ -250,7 +251,7 @@ bool BlockSolver::settle_by_relaxation(const Block& block, const Goal& goal, Sto
   take_bound_of(relaxed, result);
   if (fits && relaxed.schedule.makespan < result.schedule.makespan) result.schedule = relaxed.schedule;
   result.optimal = closed(result) || (fits && relaxed.optimal);
-  return fits || result.optimal || goal.is_met_by(result);
+  return (fits && (relaxed.optimal || has_budget)) || result.optimal || goal.is_met_by(result);
 }
 
 void BlockSolver::close_gap(const Block& block, const Goal& goal, Stop& stop, BlockResult& result,

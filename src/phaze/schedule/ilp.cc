@@ -75,17 +75,19 @@ class Formulation {
       for (std::size_t m = 1; m < modes_[i].size(); ++m)
         if (values[static_cast<std::size_t>(modes_[i][m])] > values[static_cast<std::size_t>(modes_[i][modes[i]])])
           modes[i] = m;
-    // From compressed time to time: what lies behind a barrier starts later by the barrier's duration. Half way through
-    // it, an operator is clearly before or behind a barrier, whatever the engine's tolerance leaves of its ends.
+    // From compressed time to time: what lies behind a barrier starts later by the barrier's duration. Where the order
+    // does not say, an operator lies half way through it more clearly before or behind a barrier than at its ends.
     const auto start = [&](std::size_t i) { return values[static_cast<std::size_t>(starts_[i])]; };
     const auto is_barrier = [&](std::size_t i) { return exclusive_[i][modes[i]]; };
     const auto middle = [&](std::size_t i) { return start(i) + (is_barrier(i) ? 0 : time(i, modes[i]) / 2); };
+    const auto is_behind = [&](std::size_t i, std::size_t barrier) {
+      return incomparable(i, barrier) ? start(barrier) < middle(i) : static_cast<bool>(before_[barrier][i]);
+    };
     std::vector<double> begins(n);
     for (std::size_t i = 0; i < n; ++i) {
       begins[i] = start(i);
       for (std::size_t barrier = 0; barrier < n; ++barrier)
-        if (is_barrier(barrier) && barrier != i && start(barrier) < middle(i))
-          begins[i] += time(barrier, modes[barrier]);
+        if (is_barrier(barrier) && barrier != i && is_behind(i, barrier)) begins[i] += time(barrier, modes[barrier]);
     }
     order.resize(n);
     std::iota(order.begin(), order.end(), 0);

@@ -39,7 +39,7 @@ class Packing {
     double part;  // of the time
   };
   struct Answer {
-    double most = 0;     // no set of the group earns more, if none was found
+    double most = 0;     // no set of the group earns more, but for exclusive modes
     bool found = false;  // best() earns more than was asked for
   };
 

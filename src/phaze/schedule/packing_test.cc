@@ -279,6 +279,38 @@ TEST(AntichainBound, no_set_earns_more_than_one_lifted_or_not) {
   EXPECT_GT(lifted, kInstances);
 }
 
+// Too many maximal antichains to ask all of them on the way, but not for a test.
+TEST(AntichainBound, is_a_worth_in_wide_orders_however_its_budget_ends) {
+  std::size_t wide = 0;
+  for (std::uint64_t seed = 0; seed < kInstances / 15; ++seed) {
+    SCOPED_TRACE(seed);
+    Decomposition decomposition;
+    decomposition.split(testing::random_branches(seed % 2 == 0 ? Model::kPhaze : Model::kMoldable, 32, 4, seed));
+    for (const Block& block : decomposition.blocks()) {
+      Packing<1> as_usual, exhaustive;
+      as_usual.prepare(block);
+      exhaustive.prepare(block, 100'000);
+      ASSERT_TRUE(exhaustive.has_antichains());
+      if (as_usual.has_antichains()) continue;
+      ++wide;
+      for (const std::uint64_t work : {std::uint64_t{100}, std::uint64_t{2000}, Stop::kUnlimited}) {
+        AntichainBound<1> bound;
+        Stop stop({.work = work});
+        EXPECT_GT(bound.solve(block, {}, 1e300, stop), 0);
+        for (const bool lifted : {false, true}) {
+          if (lifted) bound.lift();
+          for (std::size_t mode = 0; mode < block.modes.size(); ++mode) EXPECT_LE(bound.rates()[mode], 1 + 1e-9);
+          for (std::size_t group = 0; group < exhaustive.groups(); ++group) {
+            const auto answer = exhaustive.price(group, bound.rates(), 1 + 1e-8, 1'000'000);
+            ASSERT_FALSE(answer.found) << "work " << work;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(wide, kInstances / 60);
+}
+
 TEST(AntichainBound, is_the_same_wherever_it_begins_and_however_the_budget_ends_a_bound) {
   for_each_block([](const Block& block, std::uint64_t) {
     AntichainBound<1> bound;

@@ -3,10 +3,11 @@
 // A pass for the proof (exact.h) sees all states whose bounds are below its limit. With the optimum as its limit it
 // sees none that is of no use; with that of a schedule somewhat longer it may see ten times as many, for the number of
 // states grows exponentially with the limit. So the first limit is next to the bound, and if no schedule is shorter
-// than that, the next is higher, and so on. All passes before the last together take about as much as the last one.
+// than that, the next is higher, and so on. All passes before the last together take about half as much as the last.
 //
 // The next limit is that for which a pass would take three times as much as the last one, if it went on as from the one
-// before to that. It is at most twice as far from the bound: a few states say little.
+// before to that. It is at most twice as far from the bound, since a few states say little; but a limit rises by some
+// part of the gap in any case, so that there is an end.
 #pragma once
 
 #include <cstdint>

@@ -184,11 +184,23 @@ TEST(Exact, one_more_mode_never_hurts) {
   }
 }
 
+Instance of_some_shape(std::uint64_t seed) {
+  const std::size_t size = 8 + seed % 6;
+  switch (seed % 5) {
+    case 0: return testing::layer_like(size, seed);
+    case 1: return testing::bandwidth_bound(size, seed);
+    case 2: return testing::random_instance(Model::kPhaze, size, seed);
+    case 3: return testing::random_branches(Model::kMoldable, 12, 3, seed);
+    default: return testing::random_branches(Model::kPhaze, 14, 4, seed);
+  }
+}
+
 TEST(Exact, an_early_stop_leaves_a_valid_schedule_and_a_true_bound) {
-  for (std::uint64_t seed = 0; seed < 60; seed += kThinning) {
-    const Instance instance = testing::random_branches(kModels[seed % 2], 12, 3 + seed % 2, 6'000'000 + seed);
+  for (std::uint64_t seed = 0; seed < 600; seed += kThinning) {
+    const Instance instance = of_some_shape(seed);
     const Solution whole = exact(instance);
-    for (const std::uint64_t work : {0U, 30U, 300U}) {
+    ASSERT_EQ(whole.proof, Proof::kOptimal) << "seed " << seed;
+    for (const std::uint64_t work : {0U, 30U, 60U, 200U, 1000U}) {
       Stop stop({.work = work});
       const Solution cut = solve(instance, {}, stop);
       ASSERT_TRUE(evaluate(instance, cut.schedule).valid());
@@ -196,6 +208,14 @@ TEST(Exact, an_early_stop_leaves_a_valid_schedule_and_a_true_bound) {
       ASSERT_GE(cut.schedule.makespan, whole.schedule.makespan * (1 - 2e-9)) << "seed " << seed << " work " << work;
       ASSERT_EQ(cut.proof == Proof::kOptimal, cut.lower_bound == cut.schedule.makespan);
     }
+  }
+}
+
+// Their relaxations take longer than the part of the time that these are given, and their schedules fit.
+TEST(Exact, without_a_budget_there_is_a_proof_whatever_becomes_of_relaxations) {
+  for (const std::uint64_t seed : {4372U, 8044U, 10924U}) {
+    Stop stop;
+    EXPECT_EQ(solve(testing::layer_like(13, seed), {}, stop).proof, Proof::kOptimal) << "seed " << seed;
   }
 }
 

@@ -1,9 +1,6 @@
 #include "phaze/schedule/block_search.h"
 
 #include <algorithm>
-#include <limits>
-
-#include "phaze/schedule/rising_limit.h"
 
 namespace phaze::schedule {
 namespace {
@@ -12,16 +9,15 @@ namespace {
 constexpr std::uint64_t kPartOfUnlimited = 50'000;
 // Where the bound by phases is at least this share of the other, states are dropped for it.
 constexpr double kClose = 0.9;
-constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 // A pass for the proof that has found a schedule has seen nearly everything, and goes on to the shortest.
-PassLimits limits_of(const PlannedPass& pass, double below, bool phases, const Goal& goal, const BlockResult& result) {
+PassLimits limits_of(const PlannedPass& pass, bool phases, const Goal& goal, const BlockResult& result) {
   return {.width = pass.width,
           .together = pass.together,
           .enough = pass.width == kWidest ? result.lower_bound : std::max(goal.short_enough(), result.lower_bound),
           .ends_where_too_narrow = pass.whole_or_nothing,
-          .phases = phases,
-          .below = below};
+          .by_bounds = pass.by_bounds,
+          .phases = phases};
 }
 
 }  // namespace
@@ -74,47 +70,12 @@ bool BlockSearch<Words>::search(const Block& block, std::span<const PlannedPass>
   };
   for (std::size_t i = 0; i < passes.size(); ++i) {
     if (none_is_shorter()) return false;
-    bool open = false;
-    if (passes[i].rising_limit) {
-      open = prove_with_rising_limit(block, passes[i], stop, result, statistics);
-    } else {
-      const Ticks known = result.schedule.makespan;
-      open = run(*kept_, passes.subspan(i, 1), goal, stop, result, statistics);
-      if (kept_ != &block && result.schedule.makespan < known) name_modes_of(block, *kept_, result.schedule);
-    }
+    const Ticks known = result.schedule.makespan;
+    const bool open = run(*kept_, passes.subspan(i, 1), goal, stop, result, statistics);
+    if (kept_ != &block && result.schedule.makespan < known) name_modes_of(block, *kept_, result.schedule);
     if (!open) return false;
   }
   return !none_is_shorter();
-}
-
-// True if it is worth going on.
-template <std::size_t Words>
-bool BlockSearch<Words>::prove_with_rising_limit(const Block& block, const PlannedPass& planned, Stop& stop,
-                                                 BlockResult& result, Statistics& statistics) {
-  Stop part = stop.part(std::min(planned.most, one_of(stop, planned.part)));
-  RisingLimit limits(static_cast<double>(result.lower_bound));
-  while (!result.optimal && !part.reached()) {
-    const double limit = limits.next(static_cast<double>(result.lower_bound), limit_of(result));
-    if (!drop_modes(block, limit, result)) {
-      limits.saw_all(limit, 0);
-      result.lower_bound = std::max(result.lower_bound, whole_ticks(limit));
-      result.optimal = limit >= limit_of(result);
-      continue;
-    }
-    const Ticks known = result.schedule.makespan;
-    const std::uint64_t spent_before = part.spent();
-    if (better_ == Direction::kBackwards) turn(*kept_);
-    const PassResult pass = run_one(*kept_, better_, prove(limits.most()), limit, {}, part, result, statistics);
-    if (kept_ != &block && result.schedule.makespan < known) name_modes_of(block, *kept_, result.schedule);
-    if (pass.complete) {
-      limits.saw_all(limit, part.spent() - spent_before);
-    } else {
-      limits.needs_more();
-      if (limits.most() > part.work_left()) break;
-    }
-  }
-  stop.spend(part.spent() - stop.spent());
-  return !result.optimal && !stop.reached();
 }
 
 // Keeps of the block what may be in a schedule shorter than the limit. With mode m, the bound is what the others are
@@ -169,8 +130,7 @@ void BlockSearch<Words>::turn(const Block& block) {
 // A pass over the block, or over the reversed one.
 template <std::size_t Words>
 PassResult BlockSearch<Words>::run_one(const Block& block, Direction direction, const PlannedPass& planned,
-                                       double below, const Goal& goal, Stop& stop, BlockResult& result,
-                                       Statistics& statistics) {
+                                       const Goal& goal, Stop& stop, BlockResult& result, Statistics& statistics) {
   const bool backwards = direction == Direction::kBackwards;
   const Block& directed = backwards ? reversed_ : block;
   // A pass reads no more of the schedule at hand than its makespan; its modes may even be those of another block.
@@ -178,9 +138,9 @@ PassResult BlockSearch<Words>::run_one(const Block& block, Direction direction, 
   BlockSchedule& schedule = backwards ? found_ : result.schedule;
   const Ticks known = schedule.makespan;
   Stop part = stop.part(std::min(planned.most, one_of(stop, planned.part)));
-  const PassResult pass = search_.pass(
-      directed, backwards ? reversed_worths_ : worths_,
-      limits_of(planned, below, phases_ && !backwards && planned.width == kWidest, goal, result), schedule, part);
+  const PassResult pass =
+      search_.pass(directed, backwards ? reversed_worths_ : worths_,
+                   limits_of(planned, phases_ && !backwards && planned.width == kWidest, goal, result), schedule, part);
   stop.spend(part.spent() - stop.spent());
   if (backwards && schedule.makespan < known) {
     mirror(block, schedule);
@@ -188,8 +148,7 @@ PassResult BlockSearch<Words>::run_one(const Block& block, Direction direction, 
   }
   ++statistics.passes;
   statistics.states += pass.states;
-  const double seen = std::min(below, limit_of(result));
-  const double cut = pass.complete ? seen : std::min(pass.least_cut, seen);
+  const double cut = pass.complete ? limit_of(result) : std::min(pass.least_cut, limit_of(result));
   result.lower_bound = std::max(result.lower_bound, whole_ticks(cut));
   if (cut >= limit_of(result) || closed(result)) {
     result.optimal = true;
@@ -204,7 +163,7 @@ template <std::size_t Words>
 bool BlockSearch<Words>::run(const Block& block, std::span<const PlannedPass> passes, const Goal& goal, Stop& stop,
                              BlockResult& result, Statistics& statistics) {
   const auto run = [&](Direction direction, const PlannedPass& planned) {
-    return run_one(block, direction, planned, kNoLimit, goal, stop, result, statistics);
+    return run_one(block, direction, planned, goal, stop, result, statistics);
   };
   const auto at_end = [&] { return result.optimal || goal.is_met_by(result) || stop.reached(); };
   if (passes.front().width == kFirstWidth) {

@@ -3,8 +3,8 @@
 // The bound comes first. Its prices are worths for the passes, and say which modes are in no schedule shorter than the
 // one at hand: passes are run over the block without these, and whenever a shorter schedule is found there are more.
 //
-// A proof that no schedule is shorter than the one at hand takes one pass, if that is the best; if it is not, a pass of
-// a lower limit finds the best sooner (rising_limit.h). Below a lower limit still fewer modes are of use.
+// A pass for the proof looks at states of low bounds first (exact.h), so that it does not matter much how good the
+// schedule at hand is; with a goal, all that could reach it is looked at, and in one go.
 #pragma once
 
 #include <span>
@@ -28,7 +28,7 @@ struct PlannedPass {
   std::uint64_t part = 1;                 // it may take one of so many parts of the budget that is left,
   std::uint64_t most = Stop::kUnlimited;  // and no more units than this
   bool whole_or_nothing = false;          // it ends where it has not room enough for a proof
-  bool rising_limit = false;              // several passes, of rising limits; not for goals
+  bool by_bounds = false;                 // it looks at states of low bounds first
 };
 
 // The first pass over a block is of this width, and tries both directions.
@@ -37,16 +37,12 @@ constexpr std::size_t kFirstWidth = 16;
 constexpr std::size_t kWidest = std::size_t{1} << 20U;
 
 constexpr PlannedPass find(std::size_t width) { return {.width = width}; }
-constexpr PlannedPass find_together(std::size_t width) { return {.width = width, .together = true}; }
 constexpr PlannedPass prove(std::uint64_t most, std::uint64_t part = 1) {
   return {.width = kWidest, .together = true, .part = part, .most = most, .whole_or_nothing = true};
 }
-constexpr PlannedPass prove_from_below(std::uint64_t most) {
-  PlannedPass pass = prove(most);
-  pass.rising_limit = true;
-  return pass;
+constexpr PlannedPass prove_or_bound(std::uint64_t most = Stop::kUnlimited, std::uint64_t part = 1) {
+  return {.width = kWidest, .together = true, .part = part, .most = most, .by_bounds = true};
 }
-constexpr PlannedPass kProveOrBound = {.width = kWidest, .together = true};
 
 // One of so many parts of the budget that is left. Without a budget there are none, and a deadline comes at any moment.
 std::uint64_t one_of(const Stop& stop, std::uint64_t parts);
@@ -70,9 +66,6 @@ class BlockSearch {
     return run(block, passes, goal, stop, result, statistics);
   }
 
-  // Whether phases say more about the block than antichains.
-  bool phases_lead() const { return phases_lead_; }
-
   // The block of the last search, or the same without modes that are of no use.
   const Block& kept() const { return *kept_; }
 
@@ -81,10 +74,8 @@ class BlockSearch {
 
   bool run(const Block& block, std::span<const PlannedPass> passes, const Goal& goal, Stop& stop, BlockResult& result,
            Statistics& statistics);
-  PassResult run_one(const Block& block, Direction direction, const PlannedPass& planned, double below,
-                     const Goal& goal, Stop& stop, BlockResult& result, Statistics& statistics);
-  bool prove_with_rising_limit(const Block& block, const PlannedPass& planned, Stop& stop, BlockResult& result,
-                               Statistics& statistics);
+  PassResult run_one(const Block& block, Direction direction, const PlannedPass& planned, const Goal& goal, Stop& stop,
+                     BlockResult& result, Statistics& statistics);
   void turn(const Block& block);
   bool drop_modes(const Block& block, double limit, BlockResult& result);
   void set_worths(const Block& block, std::span<const double> rates);

@@ -84,20 +84,18 @@ std::uint64_t part_for(const BlockResult& result) {
 // Passes that look for schedules, and those for a proof, which take all the states there are room for.
 //
 // A proof is tried early, with few units, and given up where these do not suffice: most blocks need no more. Then
-// better schedules are looked for, and it is tried again with more, since the better the schedule, the fewer states a
-// proof takes. Before the last one, light operators are left out for once; it leaves a bound where it is no proof.
-// Where a goal is to be reached, or others are left out, schedules are not looked for as long.
+// better schedules are looked for, and it is tried again with more: it then has fewer modes and states to look at, and
+// to remember. Before the last one, light operators are left out for once. Where a goal is to be reached, or others are
+// left out, schedules are not looked for as long.
 //
-// With few modes, the first schedules are rarely the best on few cores, where proofs begin with low limits, and mostly
-// on many, where phases make proofs short.
-constexpr std::array kPassesOfSmall = {find(kFirstWidth), kProveOrBound};
+// With few modes, a pass for the proof finds the best schedules itself, and gets all of the budget.
+constexpr std::array kPassesOfSmall = {find(kFirstWidth), prove_or_bound()};
 constexpr std::array kPassesOfLarge = {find(kFirstWidth)};
-constexpr std::array kFirstPasses = {find(kFirstWidth), prove(2000)};
-constexpr std::array kFirstPassesOfFewModes = {find(kFirstWidth), prove_from_below(8000)};
-constexpr std::array kFirstPassesByPhases = {find(kFirstWidth), prove(20'000)};
-constexpr std::array kSecondPasses = {find(64), find_together(128), prove(20'000)};
-constexpr std::array kThirdPasses = {find(kWidestToFind / 4), prove(Stop::kUnlimited, 4)};
-constexpr std::array kLastPasses = {find(kWidestToFind), kProveOrBound};
+constexpr std::array kPassesOfFewModes = {find(kFirstWidth), prove_or_bound()};
+constexpr std::array kFirstPasses = {find(kFirstWidth), prove_or_bound(4000)};
+constexpr std::array kSecondPasses = {prove_or_bound(20'000)};
+constexpr std::array kThirdPasses = {prove_or_bound(Stop::kUnlimited, 2)};
+constexpr std::array kLastPasses = {find(kWidestToFind / 4), prove_or_bound()};
 constexpr std::array kSecondPassesToGoal = {find(64), prove(Stop::kUnlimited, 2)};
 constexpr std::array kLastPassesToGoal = {find(kWidestToFind)};
 constexpr std::array kSecondPassesWithoutLight = {find(64), prove(Stop::kUnlimited)};
@@ -360,12 +358,11 @@ void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, Ticks 
   const auto still_open_after = [&](std::span<const PlannedPass> passes) {
     return engine.search.search(block, passes, goal, stop, result, statistics);
   };
-  std::span<const PlannedPass> first = kFirstPasses;
-  if (goal.none() && engine.search.phases_lead())
-    first = kFirstPassesByPhases;
-  else if (goal.none() && !has_many_modes(block))
-    first = kFirstPassesOfFewModes;
-  if (!still_open_after(first)) return;
+  if (goal.none() && !has_many_modes(block)) {
+    still_open_after(kPassesOfFewModes);
+    return;
+  }
+  if (!still_open_after(kFirstPasses)) return;
   if (light_ == Light::kStays) {
     still_open_after(kSecondPassesWithoutLight);
     return;

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::uint32_t kNoStep = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t kNotYet = std::numeric_limits<std::uint32_t>::max();
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 constexpr double kPathInRank = 0.5;
 // What is left will be done a little less well than bounds say. Without this, states that have put off most of the work
 // look better than those that have done it.
@@ -25,6 +26,10 @@ constexpr std::uint64_t kPhaseSetsPerUnit = 4, kMostPhaseSets = 100'000;
 constexpr std::uint64_t kPhasesOnTrial = 500, kPhasesToDropOne = 10;
 // Sets that are looked at for one state, with any budget, and where a schedule is looked for.
 constexpr std::uint64_t kMostSets = std::uint64_t{1} << 24U, kMostSetsToFind = 256;
+// By this the first limit on what comes up is above the least bound; then there are at most about so many.
+constexpr double kNextToNothing = 1e-9, kMostRises = 32;
+// With more steps than this to remember, some hundred megabytes, states of higher bounds wait no more.
+constexpr std::size_t kMostSteps = std::size_t{1} << 21U;
 // A layer is made with room for this many times the states that a pass keeps, since some will be dominated.
 constexpr std::size_t kSpare = 4;
 
@@ -43,12 +48,13 @@ void LayeredSearch<Words>::begin(const Block& block, const std::vector<SearchWor
   block_.prepare(block);
   worths_ = &worths;
   best_ = &best;
-  limit_ = std::min(limits.below, static_cast<double>(best.makespan) * (1 - kTimeTolerance));
+  limit_ = static_cast<double>(best.makespan) * (1 - kTimeTolerance);
+  below_ = kNoLimit;
   narrow_ = limits.width <= kNarrow;
   finding_ = limits.width <= kWidestToFind;
   together_ = limits.together;
   phases_ = limits.phases;
-  asked_phases_ = too_late_by_phases_ = 0;
+  asked_phases_ = waited_by_phases_ = 0;
   if (phases_) phase_rest_.begin(block_, worths, std::min(kMostPhaseSets, kPhaseSetsPerUnit * stop.work_left()));
   owed_ = 0;
   a_layer_is_full_ = false;
@@ -67,46 +73,108 @@ void LayeredSearch<Words>::begin(const Block& block, const std::vector<SearchWor
 template <std::size_t Words>
 PassResult LayeredSearch<Words>::pass(const Block& block, const std::vector<SearchWorth>& worths,
                                       const PassLimits& limits, BlockSchedule& best, Stop& stop) {
-  PassResult result{.least_cut = std::numeric_limits<double>::infinity()};
+  PassResult result{.least_cut = kNoLimit};
   result_ = &result;
   begin(block, worths, limits, best, stop);
-  const std::size_t n = block.size;
-  for (std::size_t placed = 0; placed < n; ++placed) {
-    StateLayer<Words>& layer = layers_[placed];
-    owed_ += static_cast<double>(layer.drop_dominated(limit_)) / kComparisonsPerUnit;
-    kept_.clear();
-    for (std::size_t i = 0; i < layer.size(); ++i)
-      if (!layer.dead(i) && layer.state(i).bound < limit_) kept_.push_back(static_cast<std::uint32_t>(i));
-    // Of what is not looked at any more, the least bound remains.
-    const auto end_at = [&](std::size_t at) {
-      result.complete = false;
-      result.stopped = true;
-      for (std::size_t i = at; i < kept_.size(); ++i)
-        result.least_cut = std::min(result.least_cut, layer.state(kept_[i]).bound);
-      for (std::size_t later = placed + 1; later < n; ++later)
-        for (std::size_t i = 0; i < layers_[later].size(); ++i)
-          if (!layers_[later].dead(i)) result.least_cut = std::min(result.least_cut, layers_[later].state(i).bound);
-      return result;
-    };
-    const std::size_t most = std::min(limits.width, affordable(stop, n - placed));
-    if (kept_.size() > most && limits.ends_where_too_narrow) return end_at(0);
-    keep_best(layer, most);
-    for (std::size_t at = 0; at < kept_.size(); ++at) {
-      if (layer.state(kept_[at]).bound >= limit_) continue;
-      ++result.states;
-      const auto owed = static_cast<std::uint64_t>(owed_);
-      owed_ -= static_cast<double>(owed);
-      if (!stop.spend(1 + owed)) return end_at(at);
-      most_sets_ = std::min(kMostSets / kSetsPerUnit, stop.work_left()) * kSetsPerUnit;
-      affordable_ = static_cast<double>(stop.work_left());
-      if (finding_) most_sets_ = std::min(most_sets_, kMostSetsToFind);
-      expand(layer, kept_[at]);
-      if (best.makespan <= limits.enough) return {.complete = false, .stopped = true, .states = result.states};
-      if (limits.ends_where_too_narrow && a_layer_is_full_) return end_at(at + 1);
+  if (limits.by_bounds) below_ = least_bound(limits);
+  for (;;) {
+    const bool last = below_ == kNoLimit;
+    for (std::size_t placed = 0; placed < block.size; ++placed) {
+      if (!expand_layer(placed, limits, stop)) return result;
+      // By now nobody comes back to the layer.
+      if (last) layers_[placed].end();
     }
-    layer.end();
+    if (last || !raise_limit()) return result;
   }
-  return result;
+}
+
+// Of the first state, a little more than the bound.
+template <std::size_t Words>
+double LayeredSearch<Words>::least_bound(const PassLimits& limits) const {
+  const double worth = *std::ranges::max_element(layers_.front().left(0, worths_->size()));
+  return std::max(worth, static_cast<double>(limits.enough)) * (1 + kNextToNothing);
+}
+
+// The states of a layer that have come up to now. False if the pass ends here.
+template <std::size_t Words>
+bool LayeredSearch<Words>::expand_layer(std::size_t placed, const PassLimits& limits, Stop& stop) {
+  StateLayer<Words>& layer = layers_[placed];
+  layer.take(below_, limit_, kept_);
+  if (kept_.empty()) return true;
+  owed_ += static_cast<double>(layer.drop_dominated(limit_, kept_)) / kComparisonsPerUnit;
+  const bool room_for_all = below_ < kNoLimit;
+  const std::size_t most = std::min(limits.width, affordable(stop, block_.block->size - placed));
+  if (kept_.size() > most && limits.ends_where_too_narrow) return end_at(placed, 0);
+  keep_best(layer, room_for_all ? kept_.size() : most);
+  for (std::size_t at = 0; at < kept_.size(); ++at) {
+    const std::uint32_t index = kept_[at];
+    if (layer.state(index).bound >= limit_ || is_dominated_by_more(placed, index)) continue;
+    if (phases_ && waits_by_phases(layer, index)) continue;
+    ++result_->states;
+    const auto owed = static_cast<std::uint64_t>(owed_);
+    owed_ -= static_cast<double>(owed);
+    if (!stop.spend(1 + owed)) return end_at(placed, at);
+    most_sets_ = std::min(kMostSets / kSetsPerUnit, stop.work_left()) * kSetsPerUnit;
+    affordable_ = static_cast<double>(stop.work_left());
+    if (finding_) most_sets_ = std::min(most_sets_, kMostSetsToFind);
+    expand(layer, index);
+    if (best_->makespan <= limits.enough) {
+      *result_ = {.complete = false, .stopped = true, .states = result_->states};
+      return false;
+    }
+    if (limits.ends_where_too_narrow && a_layer_is_full_) return end_at(placed, at + 1);
+  }
+  return true;
+}
+
+// Of what is not looked at any more, the least bound remains.
+template <std::size_t Words>
+bool LayeredSearch<Words>::end_at(std::size_t placed, std::size_t at) {
+  result_->complete = false;
+  result_->stopped = true;
+  double& least = result_->least_cut;
+  for (std::size_t i = at; i < kept_.size(); ++i) least = std::min(least, layers_[placed].state(kept_[i]).bound);
+  for_each_waiting([&](const State& state) { least = std::min(least, state.bound); });
+  return false;
+}
+
+template <std::size_t Words>
+template <typename Visit>
+void LayeredSearch<Words>::for_each_waiting(Visit&& visit) const {
+  for (std::size_t placed = 0; placed < block_.block->size; ++placed)
+    for (const std::uint32_t i : layers_[placed].waiting())
+      if (!layers_[placed].dead(i)) visit(layers_[placed].state(i));
+}
+
+// So that about a quarter as many states come up as have been looked at, but by a part of what is left below the limit
+// in any case, so that there is an end. False if none waits.
+template <std::size_t Words>
+bool LayeredSearch<Words>::raise_limit() {
+  bounds_.clear();
+  for_each_waiting([&](const State& state) {
+    if (state.bound < limit_) bounds_.push_back(state.bound);
+  });
+  if (bounds_.empty()) return false;
+  if (steps_.size() > kMostSteps) {
+    below_ = kNoLimit;
+    return true;
+  }
+  const std::size_t more = std::min<std::size_t>(bounds_.size() - 1, 1 + result_->states / 4);
+  const auto at = bounds_.begin() + static_cast<std::ptrdiff_t>(more);
+  std::ranges::nth_element(bounds_, at);
+  below_ = std::max(*at * (1 + kNextToNothing), below_ + (limit_ - below_) / kMostRises);
+  return true;
+}
+
+template <std::size_t Words>
+bool LayeredSearch<Words>::is_dominated_by_more(std::size_t placed, std::uint32_t index) const {
+  if (finding_ || placed + 1 == block_.block->size) return false;
+  const State& state = layers_[placed].state(index);
+  OpSet<Words> next;
+  (block_.all - state.placed).for_each([&](std::size_t op) {
+    if (block_.before[op].subset_of(state.placed)) next.insert(op);
+  });
+  return layers_[placed + 1].dominates_without(next, state, layers_[placed].running(index));
 }
 
 // Of the states in kept_, the best by their rank, in that order.
@@ -372,7 +440,7 @@ void LayeredSearch<Words>::add_child(const Parent& parent, std::size_t piece, st
   }
   child.bound = std::max(parent.state.bound, static_cast<double>(end));
   set_bound(parent, child);
-  if (child.bound >= limit_ || (phases_ && is_too_late_by_phases(child))) return;
+  if (child.bound >= limit_) return;
   StateLayer<Words>& layer = layers_[child.placed.size()];
   // Once a layer has states enough, one with a rank above all of theirs would not be kept: it is not even added.
   if (layer.outranks_all(child.rank)) {
@@ -459,15 +527,21 @@ Ticks LayeredSearch<Words>::least_end_beside(const State& state) {
   return end;
 }
 
+// Whether it is too late by phases, for good or for now.
 template <std::size_t Words>
-bool LayeredSearch<Words>::is_too_late_by_phases(const State& state) {
+bool LayeredSearch<Words>::waits_by_phases(StateLayer<Words>& layer, std::uint32_t index) {
+  if (layer.state(index).bound_by_phases) return false;
   const std::uint64_t looked_at = phase_rest_.looked_at();
-  ++asked_phases_;
-  const bool too_late = phase_rest_.is_too_late(state, running_, static_cast<Ticks>(std::ceil(limit_)));
+  const Ticks end =
+      phase_rest_.least_end(layer.state(index), layer.running(index), static_cast<Ticks>(std::ceil(limit_)));
   owed_ += static_cast<double>(phase_rest_.looked_at() - looked_at) / static_cast<double>(kPhaseSetsPerUnit);
-  too_late_by_phases_ += too_late ? 1 : 0;
-  phases_ = asked_phases_ < kPhasesOnTrial || too_late_by_phases_ * kPhasesToDropOne >= asked_phases_;
-  return too_late;
+  const auto bound = static_cast<double>(end);
+  const bool waits = bound >= std::min(below_, limit_);
+  ++asked_phases_;
+  waited_by_phases_ += waits ? 1 : 0;
+  phases_ = asked_phases_ < kPhasesOnTrial || waited_by_phases_ * kPhasesToDropOne >= asked_phases_;
+  if (waits && bound < limit_) layer.put_back(index, bound);
+  return waits;
 }
 
 // And the rank. The bound is at least that of the parent.

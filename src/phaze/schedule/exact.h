@@ -1,4 +1,4 @@
-// Exact search over one block: dynamic programming over downsets, with bounds, in widening beams.
+// Exact search over one block: dynamic programming over downsets, with bounds, in beams and by rising bounds.
 //
 // A state is what the future needs to know of a schedule's beginning: the set S of operators placed, a time t before
 // which all of them have started and at or after which all others will, and of the operators still running at t their
@@ -76,6 +76,13 @@
 // weights above all, stand for each other. States with the same S have as many operators placed, and when a layer of
 // states with so many is expanded all its states are known.
 //
+// Two more kinds of states are compared. First, of operators with the same modes that nothing waits for it does not
+// matter which are placed, among those that are free by t: exchanging two of them in all that follows changes nothing.
+// So S counts as if the first of them were placed, and as many. Second, a state with one operator more in S dominates
+// under the same conditions: a completion without that operator is no longer. Such a state is in the next layer, and
+// may come too late; of those that are there when a state is expanded, the latest are looked at. It must not be
+// needless: the claim above is then known of it, because more is placed in it.
+//
 // Most pairs are told apart by a few numbers per state (key_index.h), none of which is larger in a state that
 // dominates. One is the moment at which a resource would be free if what is held of it were done as densely as
 // possible, c = t + Σ share·(finish − t): a resource is held at most whole between t1 and t2, and no more of it from t2
@@ -85,10 +92,11 @@
 // earn; heads and tails count paths. Paths are followed beside what runs: an operator starts no sooner than what runs
 // leaves room for its mode, exclusive modes not before all of it has ended, and barred ones never. One that runs for
 // long on few cores keeps the chain that everything waits for from using all of them, and that shows at once. States
-// that cannot beat the best schedule by kTimeTolerance are dropped, or those that cannot end below a lower limit.
+// that cannot beat the best schedule by kTimeTolerance are dropped.
 //
-// Phases. Where exclusive modes matter more than the work of resources, a pass for the proof also drops states from
-// which all ways to go on end too late if only these modes kept operators apart (phase_rest.h).
+// Phases. Where exclusive modes matter more than the work of resources, a pass for the proof also bounds states by when
+// they would end if only these modes kept operators apart (phase_rest.h). That takes longer, so it is done when they
+// are about to be expanded.
 //
 // Moments. Of the sets that fit, only those are looked at that leave little enough unused until the next finish
 // (moment.h).
@@ -106,6 +114,16 @@
 // may fill a layer: of the modes that gradients of weights can take there are thousands of mixtures, and a schedule
 // that leaves all of them for later would not survive beside these. Wide passes are there for the proof and rank by the
 // bound: what they cut then bounds the most.
+//
+// By rising bounds. A proof has to look at all states whose bounds are below the optimum, and need not look at others.
+// Layer by layer, with the best schedule known so far as the limit, a pass sees far more of them if that is not very
+// good. So a pass for the proof goes through the layers several times: states with a bound of `below` or more wait in
+// their layers, and `below` rises from the least bound on, such that every time some more come up. In the end about as
+// many states have been expanded as A* would have, while those of a front are still compared in bulk, and schedules
+// are found on the way. If the budget ends before, no schedule is shorter than the least bound of a state that waits,
+// which is about the last `below`. The price is memory: layers are kept until the end. Where that is too much, all
+// states come up at once, in a last round that gives layers back as it goes. (Passes that began anew with rising limits
+// expanded nearly twice as many states: each repeats what those before it did.)
 //
 // The same subproblem (a downset and what runs beside it) is thus solved once, however many orders lead to it. Cutsets
 // are due to Demeulemeester and Herroelen (1992), for several modes to Sprecher and Drexl (1998).
@@ -132,9 +150,8 @@ struct PassLimits {
   bool together = false;               // all that starts at a moment is placed at once
   Ticks enough = 0;                    // a schedule as short as this ends the pass
   bool ends_where_too_narrow = false;  // for the whole or nothing
+  bool by_bounds = false;              // states of lower bounds come first
   bool phases = false;                 // what is too late by phases (phase_rest.h) is dropped
-  // Schedules that are no shorter than this are not looked for.
-  double below = std::numeric_limits<double>::infinity();
 };
 
 struct PassResult {
@@ -188,6 +205,13 @@ class LayeredSearch {
 
   void begin(const Block& block, const std::vector<SearchWorth>& worths, const PassLimits& limits, BlockSchedule& best,
              const Stop& stop);
+  double least_bound(const PassLimits& limits) const;
+  bool expand_layer(std::size_t placed, const PassLimits& limits, Stop& stop);
+  bool end_at(std::size_t placed, std::size_t at);
+  bool raise_limit();
+  template <typename Visit>
+  void for_each_waiting(Visit&& visit) const;
+  bool is_dominated_by_more(std::size_t placed, std::uint32_t index) const;
   void keep_best(const StateLayer<Words>& layer, std::size_t most);
   void expand(const StateLayer<Words>& layer, std::size_t index);
   void find_candidates(const Parent& parent);
@@ -203,7 +227,7 @@ class LayeredSearch {
   void add_child(const Parent& parent, std::size_t piece, std::span<const OpStart> starts, const Barring& barring);
   void put_time_forward(State& state);
   Ticks least_end_beside(const State& state);
-  bool is_too_late_by_phases(const State& state);
+  bool waits_by_phases(StateLayer<Words>& layer, std::uint32_t index);
   void set_bound(const Parent& parent, State& child);
   void finish_schedule(const Parent& parent, Ticks start, std::span<const OpStart> starts, const State& child,
                        Ticks ended);
@@ -214,12 +238,13 @@ class LayeredSearch {
   BlockSchedule* best_ = nullptr;
   PassResult* result_ = nullptr;
   double limit_ = 0;  // states with a bound of this or more are of no use
+  double below_ = 0;  // states with a bound of this or more wait
   bool narrow_ = false;
   bool finding_ = false;  // rather than proving
   bool together_ = false;
   bool phases_ = false;
   PhaseRest<Words> phase_rest_;  // where these count
-  std::uint64_t asked_phases_ = 0, too_late_by_phases_ = 0;
+  std::uint64_t asked_phases_ = 0, waited_by_phases_ = 0;
   double owed_ = 0;                        // units of work done beside states
   double affordable_ = 0;                  // no more than so many, for the next state
   std::uint64_t most_sets_ = 0;            // that may be looked at for it
@@ -227,6 +252,7 @@ class LayeredSearch {
   bool a_layer_is_full_ = false;
   std::vector<Step> steps_;
   std::vector<std::uint32_t> kept_;
+  std::vector<double> bounds_;         // of states that wait
   std::vector<std::size_t> of_front_;  // states seen
   std::vector<Candidate> candidates_;
   std::vector<Candidate> exclusive_;

@@ -81,6 +81,9 @@ TEST(Pass, one_that_ends_where_it_is_too_narrow_leaves_a_bound) {
 constexpr PassLimits kOneAtATime = {.width = kWidestToFind};
 constexpr PassLimits kTogether = {.width = 2 * kWidestToFind, .together = true};
 constexpr PassLimits kTogetherByPhases = {.width = 2 * kWidestToFind, .together = true, .phases = true};
+constexpr PassLimits kByBounds = {.width = 2 * kWidestToFind, .together = true, .by_bounds = true};
+constexpr PassLimits kByBoundsAndPhases = {
+    .width = 2 * kWidestToFind, .together = true, .by_bounds = true, .phases = true};
 
 // The schedule that a pass finds, block by block.
 Schedule schedule_by_passes(const Instance& instance, const PassLimits& limits) {
@@ -104,10 +107,11 @@ TEST(Pass, either_way_to_start_operators_finds_what_brute_force_finds_where_band
   for (std::uint64_t seed = 0; seed < (kThinTests ? 60 : 1500); ++seed) {
     const Instance instance = testing::bandwidth_bound(3 + seed % 4, seed);
     const double optimum = testing::least_makespan(instance);
-    for (const PassLimits& limits : {kOneAtATime, kTogether}) {
+    for (const PassLimits& limits : {kOneAtATime, kTogether, kByBounds}) {
       const Schedule schedule = schedule_by_passes(instance, limits);
       ASSERT_TRUE(evaluate(instance, schedule).valid()) << "seed " << seed;
-      ASSERT_NEAR(schedule.makespan, optimum, 1e-8 * optimum) << "seed " << seed << " together " << limits.together;
+      ASSERT_NEAR(schedule.makespan, optimum, 1e-8 * optimum)
+          << "seed " << seed << " together " << limits.together << " by bounds " << limits.by_bounds;
     }
   }
 }
@@ -119,31 +123,29 @@ TEST(Pass, either_way_to_start_operators_ends_with_the_same_makespan) {
         seed % 2 == 0 ? testing::bandwidth_bound(8 + seed % 4, seed) : testing::layer_like(8, seed);
     const double one = schedule_by_passes(instance, kOneAtATime).makespan;
     ASSERT_NEAR(schedule_by_passes(instance, kTogether).makespan, one, 1e-8 * one) << "seed " << seed;
+    ASSERT_NEAR(schedule_by_passes(instance, kByBounds).makespan, one, 1e-8 * one) << "seed " << seed;
   }
 }
 
 TEST(Pass, one_for_the_proof_drops_only_what_is_too_long) {
-  std::uint64_t states = 0, states_by_phases = 0, states_of_others = 0;
+  const std::array kinds = {kOneAtATime, kTogether, kTogetherByPhases, kByBounds, kByBoundsAndPhases};
+  std::array<std::uint64_t, kinds.size()> states{}, states_after_a_bad_start{};
   const auto expect_proof = [&](const Block& block, Ticks optimum) {
     const std::vector<SearchWorth> worths = worths_of(block);
-    for (const double known : {1.0, 1.0001, 1.02, 1.5}) {
-      BlockSchedule best{.ops = std::vector<BlockPlacement>(block.size),
-                         .makespan = whole_ticks(known * static_cast<double>(optimum))};
-      BlockSchedule found = best;
-      Stop stop;
-      BlockSchedule by_phases = best;
-      const PassResult proof = LayeredSearch<1>().pass(block, worths, kTogether, best, stop);
-      const PassResult proof_by_phases = LayeredSearch<1>().pass(block, worths, kTogetherByPhases, by_phases, stop);
-      const PassResult other = LayeredSearch<1>().pass(block, worths, kOneAtATime, found, stop);
-      EXPECT_TRUE(proof.complete && proof_by_phases.complete);
-      for (const Ticks makespan : {best.makespan, by_phases.makespan})
-        EXPECT_NEAR(static_cast<double>(makespan), static_cast<double>(optimum),
+    for (const double known : {1.0, 1.0001, 1.02, 1.5})
+      for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+        BlockSchedule best{.ops = std::vector<BlockPlacement>(block.size),
+                           .makespan = whole_ticks(known * static_cast<double>(optimum))};
+        Stop stop;
+        const PassResult proof = LayeredSearch<1>().pass(block, worths, kinds[kind], best, stop);
+        states[kind] += proof.states;
+        states_after_a_bad_start[kind] += known == 1.5 ? proof.states : 0;
+        if (kind == 0) continue;
+        EXPECT_TRUE(proof.complete);
+        EXPECT_NEAR(static_cast<double>(best.makespan), static_cast<double>(optimum),
                     2 * kTimeTolerance * static_cast<double>(optimum))
-            << known;
-      states += proof.states;
-      states_by_phases += proof_by_phases.states;
-      states_of_others += other.states;
-    }
+            << known << " kind " << kind;
+      }
   };
   for (std::uint64_t seed = 0; seed < kInstances; ++seed) {
     ASSERT_NO_FATAL_FAILURE(for_each_block_of(testing::layer_like(5 + seed % 5, seed), expect_proof)) << seed;
@@ -151,31 +153,28 @@ TEST(Pass, one_for_the_proof_drops_only_what_is_too_long) {
       ASSERT_NO_FATAL_FAILURE(for_each_block_of(testing::random_instance(model, 5 + seed % 4, seed), expect_proof))
           << seed;
   }
-  EXPECT_LT(states, states_of_others);
-  EXPECT_LT(states_by_phases, states);
+  EXPECT_LT(states[1], states[0]) << "sets of operators";
+  EXPECT_LT(states[2], states[1]) << "phases";
+  EXPECT_LT(states[4], states[3]) << "phases, by bounds";
+  EXPECT_LT(states_after_a_bad_start[3], states_after_a_bad_start[1]) << "by bounds";
 }
 
-TEST(Pass, one_with_a_limit_finds_what_is_shorter_or_that_nothing_is) {
-  std::uint64_t states = 0, states_below = 0;
-  for_each_block(9, [&](const Block& block, Ticks optimum) {
-    const std::vector<SearchWorth> worths = worths_of(block);
-    const auto length = static_cast<double>(optimum);
-    for (const double share : {0.5, 0.9, 0.999, 1.0, 1.001, 1.1}) {
+TEST(Pass, one_by_bounds_that_ends_early_leaves_a_bound_that_rises_with_its_budget) {
+  std::size_t risen = 0;
+  for_each_block(10, [&](const Block& block, Ticks optimum) {
+    double before = 0;
+    for (const std::uint64_t budget : {1U, 4U, 16U, 64U, 256U}) {
       BlockSchedule best{.ops = std::vector<BlockPlacement>(block.size), .makespan = 2 * optimum};
-      PassLimits limits = kTogether;
-      limits.below = share * length;
-      Stop stop;
-      const PassResult result = LayeredSearch<1>().pass(block, worths, limits, best, stop);
-      EXPECT_TRUE(result.complete);
-      EXPECT_GE(static_cast<double>(best.makespan), length * (1 - 2 * kTimeTolerance));
-      if (share > 1) {
-        EXPECT_LE(static_cast<double>(best.makespan), length * (1 + 2 * kTimeTolerance)) << share;
-      }
-      states_below += share == 0.9 ? result.states : 0;
-      states += share == 1.1 ? result.states : 0;
+      Stop stop({.work = budget});
+      const PassResult result = LayeredSearch<1>().pass(block, worths_of(block), kByBounds, best, stop);
+      if (result.complete) break;
+      EXPECT_LE(result.least_cut, static_cast<double>(optimum) * (1 + kTimeTolerance)) << "budget " << budget;
+      EXPECT_GE(result.least_cut, before) << "budget " << budget;
+      risen += before > 0 && result.least_cut > before ? 1 : 0;
+      before = result.least_cut;
     }
   });
-  EXPECT_LT(states_below, states);
+  EXPECT_GT(risen, kInstances / 4);
 }
 
 // Of fourteen operators with ten modes each there are millions of sets that may start at once, all of them good enough.
@@ -207,7 +206,8 @@ TEST(Pass, one_whose_budget_ends_leaves_a_bound) {
     for (std::uint64_t budget = 1; budget <= 12; ++budget) {
       BlockSchedule best{.ops = std::vector<BlockPlacement>(block.size), .makespan = 2 * optimum};
       Stop stop({.work = budget});
-      const PassResult result = LayeredSearch<1>().pass(block, worths_of(block), kTogether, best, stop);
+      const PassLimits& limits = budget % 2 == 0 ? kTogether : kByBounds;
+      const PassResult result = LayeredSearch<1>().pass(block, worths_of(block), limits, best, stop);
       if (result.complete) continue;
       EXPECT_LE(std::min(result.least_cut, static_cast<double>(best.makespan)),
                 static_cast<double>(optimum) * (1 + kTimeTolerance))

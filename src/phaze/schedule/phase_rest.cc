@@ -58,12 +58,15 @@ Ticks PhaseRest<Words>::least(const OpSet<Words>& done, Ticks most) {
 }
 
 template <std::size_t Words>
-bool PhaseRest<Words>::is_too_late(const SearchState<Words>& state, std::span<const Running> running, Ticks limit) {
-  const auto cannot_go_on = [&](const OpSet<Words>& done, Ticks time) {
-    return time >= limit || least(done, limit - time) >= limit - time;
+Ticks PhaseRest<Words>::least_end(const SearchState<Words>& state, std::span<const Running> running, Ticks limit) {
+  const auto go_on = [&](const OpSet<Words>& done, Ticks time) {
+    if (time < limit) limit = std::min(limit, time + least(done, limit - time));
   };
-  if (running.empty()) return cannot_go_on(state.placed, state.time);
-  Ticks end = running.back().finish;
+  if (running.empty()) {
+    go_on(state.placed, state.time);
+    return limit;
+  }
+  const Ticks end = running.back().finish;
   finish_of_.assign(block_->block->size, state.time);
   for (const Running& runs : running) finish_of_[runs.op] = runs.finish;
   OpSet<Words> done = state.placed;
@@ -76,12 +79,13 @@ bool PhaseRest<Words>::is_too_late(const SearchState<Words>& state, std::span<co
       in_phase_.push_back({finish_of_[i], static_cast<std::uint32_t>(i)});
   });
   std::ranges::sort(in_phase_, {}, &Finish::time);
-  for (std::size_t at = 0; cannot_go_on(done, end);) {
-    if (at == in_phase_.size()) return true;
-    for (end = in_phase_[at].time; at < in_phase_.size() && in_phase_[at].time == end; ++at)
-      done.insert(in_phase_[at].op);
+  go_on(done, end);
+  for (std::size_t at = 0; at < in_phase_.size();) {
+    const Ticks time = in_phase_[at].time;
+    for (; at < in_phase_.size() && in_phase_[at].time == time; ++at) done.insert(in_phase_[at].op);
+    go_on(done, time);
   }
-  return false;
+  return limit;
 }
 
 // With what it waits for, but for `done`, at its earliest.

@@ -33,9 +33,9 @@ class PhaseRest {
   // A bound on what the others take, once these are done: at least g(done), or at least `most` if that is less, as far
   // as sets may be looked at.
   Ticks least(const OpSet<Words>& done, Ticks most);
-  // Whether all ways to go on from a state end at `limit` or later. What runs, by rising finish, is part of a phase
-  // that ends when all of it has finished, or later, when something else has.
-  bool is_too_late(const SearchState<Words>& state, std::span<const Running> running, Ticks limit);
+  // All ways to go on from a state end at this or later, or at `limit` if that is less. What runs, by rising finish, is
+  // part of a phase that ends when all of it has finished, or later, when something else has.
+  Ticks least_end(const SearchState<Words>& state, std::span<const Running> running, Ticks limit);
   // Sets looked at since begin().
   std::uint64_t looked_at() const { return looked_at_; }
 

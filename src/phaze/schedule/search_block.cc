@@ -32,6 +32,7 @@ void SearchBlock<Words>::prepare(const Block& given) {
   set_order();
   set_resources();
   find_equals();
+  find_equal_ends();
   find_what_runs_as_well_alone();
 }
 
@@ -88,6 +89,20 @@ void SearchBlock<Words>::find_equals() {
       const bool goes_first = after[b].subset_of(after[a]) && (a < b || after[a] != after[b]);
       if (goes_first && same_modes(*block, a, b)) equals_before[b].insert(a);
     }
+}
+
+template <std::size_t Words>
+void SearchBlock<Words>::find_equal_ends() {
+  equal_ends.clear();
+  OpSet<Words> grouped;
+  for (std::size_t i = 0; i < block->size; ++i) {
+    if (!after[i].empty() || grouped.contains(i)) continue;
+    OpSet<Words> equals;
+    for (std::size_t j = i; j < block->size; ++j)
+      if (after[j].empty() && same_modes(*block, i, j)) equals.insert(j);
+    grouped = grouped | equals;
+    if (equals.size() > 1) equal_ends.push_back(equals);
+  }
 }
 
 // Of the resource for which there are most such operators.

@@ -16,6 +16,7 @@ struct SearchBlock {
   std::vector<OpSet<Words>> before, after;
   std::vector<OpSet<Words>> just_before;      // with nothing in between
   std::vector<OpSet<Words>> equals_before;    // those that go first by the order of equals, once they are free
+  std::vector<OpSet<Words>> equal_ends;       // operators with the same modes for which nobody waits
   OpSet<Words> as_well_alone;                 // operators that take no longer alone than their share of a resource
   std::vector<Units> lightest;                // per operator and resource: the least that a shareable mode demands
   std::vector<std::uint32_t> longest_first;   // operators by what remains from their start on
@@ -29,6 +30,7 @@ struct SearchBlock {
   void set_order();
   void set_resources();
   void find_equals();
+  void find_equal_ends();
   void find_what_runs_as_well_alone();
 };
 

@@ -12,6 +12,8 @@ constexpr std::size_t kFirstSlots = 128;
 // of a part of this size.
 constexpr std::size_t kMostCompared = 4;
 constexpr std::size_t kMostIndexed = 4096;
+// And with so many that have one more operator placed.
+constexpr std::size_t kMostComparedWithMore = 32;
 // Layers with more states than this do not keep their memory.
 constexpr std::size_t kMuch = std::size_t{1} << 14U;
 
@@ -24,6 +26,7 @@ void StateLayer<Words>::begin(const SearchBlock<Words>& block, std::size_t most)
   states_.clear();
   running_.clear();
   left_.clear();
+  waiting_.clear();
   least_ranks_.clear();
   used_fronts_ = 0;
   table_.assign(kFirstSlots, 0);
@@ -99,36 +102,69 @@ Key StateLayer<Words>::key_of(const State& state, std::span<const Running> runni
 }
 
 template <std::size_t Words>
+const typename StateLayer<Words>::Front* StateLayer<Words>::find_front(const OpSet<Words>& placed) const {
+  for (std::uint32_t at = table_[placed.hash() & (table_.size() - 1)]; at != 0; at = fronts_[at - 1].next)
+    if (fronts_[at - 1].placed == placed) return &fronts_[at - 1];
+  return nullptr;
+}
+
+template <std::size_t Words>
 typename StateLayer<Words>::Front& StateLayer<Words>::front_of(const OpSet<Words>& placed) {
+  if (const Front* front = find_front(placed)) return fronts_[static_cast<std::size_t>(front - fronts_.data())];
   std::uint32_t& slot = table_[placed.hash() & (table_.size() - 1)];
-  for (std::uint32_t at = slot; at != 0; at = fronts_[at - 1].next)
-    if (fronts_[at - 1].placed == placed) return fronts_[at - 1];
   if (used_fronts_ == fronts_.size()) fronts_.emplace_back();
   Front& front = fronts_[used_fronts_++];
   front.placed = placed;
   front.keys.clear();
+  front.compared = false;
   front.next = slot;
   slot = static_cast<std::uint32_t>(used_fronts_);
   return front;
 }
 
+// Of equals that nobody waits for and that are free to start or have started, it does not matter which are placed: as
+// many are, the first of them.
+template <std::size_t Words>
+OpSet<Words> StateLayer<Words>::placed_but_for_equals(const State& state, std::span<const Running> running) const {
+  OpSet<Words> placed = state.placed, finished = state.placed;
+  for (const Running& runs : running) finished.erase(runs.op);
+  for (const OpSet<Words>& equals : block_->equal_ends) {
+    const OpSet<Words> started = equals & state.placed;
+    if (started.empty() || started == equals) continue;
+    OpSet<Words> free_ops;
+    equals.for_each([&](std::size_t op) {
+      if (block_->before[op].subset_of(finished)) free_ops.insert(op);
+    });
+    std::size_t count = (free_ops & state.placed).size();
+    placed = placed - free_ops;
+    free_ops.for_each([&](std::size_t op) {
+      if (count == 0) return;
+      placed.insert(op);
+      --count;
+    });
+  }
+  return placed;
+}
+
 // Of what is held for how long, whatever the order; who holds it matters only where somebody waits.
 template <std::size_t Words>
-std::uint64_t StateLayer<Words>::twin_hash(const State& state, std::span<const Running> running) const {
+std::uint64_t StateLayer<Words>::twin_hash(const OpSet<Words>& placed, const State& state,
+                                           std::span<const Running> running) const {
   std::uint64_t sum = 0;
   for (const Running& runs : running) {
     const std::uint64_t who = awaited(state, runs.op) ? runs.op + 1 : 0;
     sum += mix(static_cast<std::uint64_t>(runs.finish) ^ block_->demand_hashes[runs.mode] ^ who);
   }
-  return mix(mix(state.placed.hash() ^ static_cast<std::uint64_t>(state.time)) ^ sum);
+  return mix(mix(placed.hash() ^ static_cast<std::uint64_t>(state.time)) ^ sum);
 }
 
 // A twin has the same time and holds the same for as long; no more is barred in it.
 template <std::size_t Words>
-bool StateLayer<Words>::has_twin(std::uint64_t hash, const State& state, std::span<const Running> running) const {
+bool StateLayer<Words>::has_twin(std::uint64_t hash, const OpSet<Words>& placed, const State& state,
+                                 std::span<const Running> running) const {
   for (std::uint32_t at = twin_table_[hash & (twin_table_.size() - 1)]; at != 0; at = states_[at - 1].next_twin) {
     const Entry& other = states_[at - 1];
-    if (other.dead || other.twin_hash != hash || other.state.placed != state.placed) continue;
+    if (other.dead || other.twin_hash != hash || fronts_[other.front].placed != placed) continue;
     if (dominates(at - 1, state, running)) return true;
   }
   return false;
@@ -137,11 +173,12 @@ bool StateLayer<Words>::has_twin(std::uint64_t hash, const State& state, std::sp
 template <std::size_t Words>
 bool StateLayer<Words>::insert(const State& state, std::span<const Running> running, std::span<const double> left) {
   if ((states_.size() + 1) * 2 > table_.size()) rehash(table_.size() * 4);
-  const std::uint64_t hash = twin_hash(state, running);
-  if (has_twin(hash, state, running)) return false;
+  const OpSet<Words> placed = placed_but_for_equals(state, running);
+  const std::uint64_t hash = twin_hash(placed, state, running);
+  if (has_twin(hash, placed, state, running)) return false;
   Key key = key_of(state, running);
   key.state = static_cast<std::uint32_t>(states_.size());
-  Front& front = front_of(state.placed);
+  Front& front = front_of(placed);
   std::vector<Key>& keys = front.keys;
   const std::size_t begin = keys.size() - std::min(keys.size(), kMostCompared);
   for (std::size_t i = keys.size(); i-- > begin;)
@@ -164,11 +201,13 @@ bool StateLayer<Words>::insert(const State& state, std::span<const Running> runn
                      .front = static_cast<std::uint32_t>(&front - fronts_.data()),
                      .next_twin = twins});
   twins = static_cast<std::uint32_t>(states_.size());
+  waiting_.push_back(key.state);
   running_.insert(running_.end(), running.begin(), running.end());
   left_.insert(left_.end(), left.begin(), left.end());
   least_ranks_.push_back(state.rank);
-  std::ranges::push_heap(least_ranks_);
+  if (least_ranks_.size() == most_) std::ranges::make_heap(least_ranks_);
   if (least_ranks_.size() > most_) {
+    std::ranges::push_heap(least_ranks_);
     std::ranges::pop_heap(least_ranks_);
     least_ranks_.pop_back();
   }
@@ -176,17 +215,56 @@ bool StateLayer<Words>::insert(const State& state, std::span<const Running> runn
 }
 
 template <std::size_t Words>
-std::uint64_t StateLayer<Words>::drop_dominated(double limit) {
+void StateLayer<Words>::take(double below, double limit, std::vector<std::uint32_t>& taken) {
+  taken.clear();
+  std::erase_if(waiting_, [&](std::uint32_t i) {
+    const double bound = states_[i].state.bound;
+    if (states_[i].dead || bound >= limit) return true;
+    if (bound >= below) return false;
+    taken.push_back(i);
+    return true;
+  });
+}
+
+template <std::size_t Words>
+std::uint64_t StateLayer<Words>::drop_dominated(double limit, std::vector<std::uint32_t>& taken) {
   std::uint64_t comparisons = 0;
-  for (std::size_t i = 0; i < used_fronts_; ++i) {
-    std::vector<Key>& keys = fronts_[i].keys;
+  for (const std::uint32_t i : taken) states_[i].compared = fronts_[states_[i].front].compared = true;
+  for (const std::uint32_t i : taken) {
+    Front& front = fronts_[states_[i].front];
+    std::vector<Key>& keys = front.keys;
+    if (!front.compared) continue;
+    front.compared = false;
     if (keys.size() <= kMostCompared) continue;
     std::erase_if(keys, [&](const Key& key) { return states_[key.state].state.bound >= limit; });
     if (keys.size() > kMostIndexed) std::ranges::stable_sort(keys, {}, &Key::packed);
     for (std::size_t from = 0; from < keys.size(); from += kMostIndexed)
       drop_dominated(std::span(keys).subspan(from, std::min(kMostIndexed, keys.size() - from)), comparisons);
+    std::erase_if(keys, [&](const Key& key) { return states_[key.state].dead; });
   }
+  for (const std::uint32_t i : taken) states_[i].compared = false;
+  std::erase_if(taken, [&](std::uint32_t i) { return states_[i].dead; });
   return comparisons;
+}
+
+template <std::size_t Words>
+bool StateLayer<Words>::dominates_without(const OpSet<Words>& ops, const State& state,
+                                          std::span<const Running> running) const {
+  if (used_fronts_ == 0) return false;
+  const Key key = key_of(state, running);
+  State with = state;
+  return ops.any_of([&](std::size_t op) {
+    with.placed = state.placed;
+    with.placed.insert(op);
+    const Front* front = find_front(placed_but_for_equals(with, running));
+    if (front == nullptr) return false;
+    const std::span<const Key> latest =
+        std::span(front->keys).last(std::min(front->keys.size(), kMostComparedWithMore));
+    return std::ranges::any_of(latest, [&](const Key& other) {
+      return other.nowhere_larger(key) && !states_[other.state].state.needless &&
+             dominates(other.state, state, running);
+    });
+  });
 }
 
 template <std::size_t Words>
@@ -195,6 +273,7 @@ void StateLayer<Words>::drop_dominated(std::span<Key> keys, std::uint64_t& compa
   for (std::size_t place = 0; place < keys.size(); ++place) {
     const std::uint32_t at = keys[place].state;
     Entry& entry = states_[at];
+    if (!entry.compared) continue;
     entry.dead = index_.any_nowhere_larger(keys[place], [&](std::uint32_t other) {
       ++comparisons;
       return other != at && dominates(other, entry.state, running(at));

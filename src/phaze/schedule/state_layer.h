@@ -41,10 +41,24 @@ class StateLayer {
   // so a state is compared with its twins and with the latest of the others only; with all of them by drop_dominated().
   bool insert(const State& state, std::span<const Running> running, std::span<const double> left);
 
-  // Once the layer is complete, compares its states with all others of their fronts. Very large fronts are cut into
-  // parts of similar states, so that the effort per state stays the same. Those with a bound of `limit` or more are
-  // left alone. Returns the number of comparisons.
-  std::uint64_t drop_dominated(double limit);
+  // States that are alive and have not been taken yet, or have been put back.
+  std::span<const std::uint32_t> waiting() const { return waiting_; }
+  // Takes those of them with a bound below this. Those with a bound of `limit` or more wait no longer.
+  void take(double below, double limit, std::vector<std::uint32_t>& taken);
+  // To wait again, with a bound by phases.
+  void put_back(std::uint32_t i, double bound) {
+    states_[i].state.bound = states_[i].state.rank = bound;
+    states_[i].state.bound_by_phases = true;
+    waiting_.push_back(i);
+  }
+
+  // Compares states that have been taken with all others of their fronts, and leaves those that none dominates. Very
+  // large fronts are cut into parts of similar states, so that the effort per state stays the same. States with a bound
+  // of `limit` or more are left alone. Returns the number of comparisons.
+  std::uint64_t drop_dominated(double limit, std::vector<std::uint32_t>& taken);
+
+  // Whether a state here dominates one in which one of these operators is unplaced, and which else has the same placed.
+  bool dominates_without(const OpSet<Words>& ops, const State& state, std::span<const Running> running) const;
 
  private:
   struct Entry {
@@ -55,12 +69,14 @@ class StateLayer {
     std::uint32_t front = 0;
     std::uint32_t next_twin = 0;  // next state in the same slot of twin_table_, plus one
     bool dead = false;
+    bool compared = false;  // with all others, right now
   };
-  // States with the same operators placed.
+  // States with the same operators placed, but for which of equal ends.
   struct Front {
     OpSet<Words> placed;
     std::vector<Key> keys;
     std::uint32_t next = 0;  // front in the same slot of table_, plus one
+    bool compared = false;   // some of its states are, right now
   };
 
   bool awaited(const State& state, std::size_t op) const { return !block_->after[op].subset_of(state.placed); }
@@ -68,9 +84,12 @@ class StateLayer {
   bool dominates(std::uint32_t a, const State& b, std::span<const Running> theirs) const {
     return dominates(states_[a].state, running(a), b, theirs);
   }
-  std::uint64_t twin_hash(const State& state, std::span<const Running> running) const;
-  bool has_twin(std::uint64_t hash, const State& state, std::span<const Running> running) const;
+  OpSet<Words> placed_but_for_equals(const State& state, std::span<const Running> running) const;
+  std::uint64_t twin_hash(const OpSet<Words>& placed, const State& state, std::span<const Running> running) const;
+  bool has_twin(std::uint64_t hash, const OpSet<Words>& placed, const State& state,
+                std::span<const Running> running) const;
   Key key_of(const State& state, std::span<const Running> running) const;
+  const Front* find_front(const OpSet<Words>& placed) const;
   Front& front_of(const OpSet<Words>& placed);
   void drop_dominated(std::span<Key> keys, std::uint64_t& comparisons);
   void rehash(std::size_t slots);
@@ -80,11 +99,12 @@ class StateLayer {
   std::vector<Entry> states_;
   std::vector<Running> running_;
   std::vector<double> left_;
+  std::vector<std::uint32_t> waiting_;
   std::vector<Front> fronts_;  // those beyond used_fronts_ are there for their memory
   std::size_t used_fronts_ = 0;
   std::vector<std::uint32_t> table_;       // fronts by the set of operators placed
   std::vector<std::uint32_t> twin_table_;  // states by the time and what is held, too
-  std::vector<double> least_ranks_;        // at most most_, as a heap
+  std::vector<double> least_ranks_;        // at most most_; a heap once there are so many
   KeyIndex index_;
 };
 

@@ -38,11 +38,12 @@
 //    with all that is unplaced one after another, which is a schedule worth knowing in any case.
 //  - Order of equals. Let a and b have the same modes and all that b precedes follow a (two products of one shape whose
 //    results nobody in the block waits for, say), and let all that precedes a have finished by the start of b. If a
-//    completion starts a later, exchanging the two keeps every constraint, the makespan and the sum of finishes. So b
-//    is not started while a is unplaced, as long as the exchange puts no barred operator into an exclusive mode: with
-//    both barred or neither, always; with only a barred, if b starts in a mode that is not exclusive, because then
-//    neither does a. What is passed over in an exclusive mode for this reason is not barred by those that come after
-//    it. If a and b start together, a has the faster mode, for the same reason.
+//    completion starts a later, exchanging the two, with their modes, keeps the makespan and the sum of finishes. It
+//    keeps every constraint if the same operators wait for both, or if a does not finish later than before: if b starts
+//    in the fastest mode that a may have. So b is not started while a is unplaced, as long as the exchange puts no
+//    barred operator into an exclusive mode: with both barred or neither, always; with only a barred, if b starts in a
+//    mode that is not exclusive, because then neither does a. What is passed over in an exclusive mode for this reason
+//    is not barred by those that come after it. If a and b start together, a has the faster mode, for the same reason.
 //  - Needless groups. What runs between two moments at which nothing runs, in modes that are not exclusive, is a group.
 //    Let every operator of a group have an exclusive mode that takes no longer than its least work for some resource,
 //    the same for all (on a chip: it can use all of the bandwidth by itself), and let none of them have been barred
@@ -221,7 +222,8 @@ class LayeredSearch {
   void start_exclusively(const Parent& parent);
   void start_one(const Parent& parent, std::size_t piece);
   void start_together(const Parent& parent, std::size_t piece);
-  bool goes_after(const State& state, const OpStart& start, const OpSet<Words>& waiting) const;
+  OpSet<Words> equals_before(const State& state, const OpStart& start) const;
+  bool goes_after(const State& state, const OpStart& start, const OpSet<Words>& free_ops) const;
   bool may_join(const OpStart& start, std::span<const OpStart> joined) const;
   bool leaves_room(Ticks time, const OpSet<Words>& others, const MomentFiller::Filling& filling) const;
   void add_child(const Parent& parent, std::size_t piece, std::span<const OpStart> starts, const Barring& barring);
@@ -258,7 +260,7 @@ class LayeredSearch {
   std::vector<Candidate> exclusive_;
   std::vector<OpStart> starts_;
   std::vector<std::uint32_t> free_from_;  // per operator: the piece from which on nothing before it is running
-  std::vector<OpSet<Words>> go_first_;    // per operator that may start: free equals of a lower number
+  std::vector<OpSet<Words>> go_first_;    // per mode in which something may start: free equals of a lower number
   OpSet<Words> available_;                // operators of which that is known
   Ticks room_ = 0;                        // the earliest end of anything that does not need the chip for itself
   Barring nothing_, tried_, all_;

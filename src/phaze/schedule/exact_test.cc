@@ -127,6 +127,52 @@ TEST(Pass, either_way_to_start_operators_ends_with_the_same_makespan) {
   }
 }
 
+// What is dropped, and why, differs from one end to the other.
+TEST(Pass, from_either_end_the_makespan_is_the_same) {
+  for (std::uint64_t seed = 0; seed < (kThinTests ? 40 : 1000); ++seed) {
+    Decomposition decomposition;
+    decomposition.split(testing::chains_with_ends(6 + seed % 6, seed));
+    for (const Block& block : decomposition.blocks()) {
+      Block reversed;
+      reverse(block, reversed);
+      double first = 0;
+      for (const Block* from : std::array<const Block*, 2>{&block, &reversed})
+        for (const PassLimits& limits : {kOneAtATime, kTogether, kByBounds}) {
+          BlockSchedule best{.ops = std::vector<BlockPlacement>(block.size),
+                             .makespan = 2 * std::reduce(block.fastest.begin(), block.fastest.end())};
+          Stop stop;
+          const PassResult result = LayeredSearch<1>().pass(*from, worths_of(*from), limits, best, stop);
+          if (!result.complete) continue;
+          if (first == 0) first = static_cast<double>(best.makespan);
+          ASSERT_NEAR(static_cast<double>(best.makespan), first, 3 * kTimeTolerance * first) << "seed " << seed;
+        }
+    }
+  }
+}
+
+// Two operators have the same modes, and one of them is waited for. It pays to start the other one first, slowly, where
+// there is little room, and the one that is waited for a little later, fast.
+TEST(Pass, an_equal_for_which_nobody_waits_may_start_first_if_it_is_slow) {
+  Instance instance;
+  instance.resources = {{"tc", 3}, {"vc", 1}};
+  const OpId first = instance.add_op("first");
+  instance.add_mode(1, std::array{2.0, 0.0});
+  const OpId awaited = instance.add_op("awaited");
+  for (int equals = 0; equals < 2; ++equals) {
+    instance.add_mode(6, std::array{1.0, 0.0});
+    instance.add_mode(3.3, std::array{2.0, 0.0});
+    if (equals == 0) instance.add_op("equal");
+  }
+  const OpId after_awaited = instance.add_op("after awaited");
+  instance.add_mode(1.7, std::array{2.0, 0.0});
+  const OpId after_first = instance.add_op("after first");
+  instance.add_mode(5, std::array{0.0, 1.0});
+  instance.add_edge(awaited, after_awaited);
+  instance.add_edge(first, after_first);
+  for (const PassLimits& limits : {kOneAtATime, kTogether, kByBounds})
+    EXPECT_NEAR(schedule_by_passes(instance, limits).makespan, 6, 1e-8);
+}
+
 TEST(Pass, one_for_the_proof_drops_only_what_is_too_long) {
   const std::array kinds = {kOneAtATime, kTogether, kTogetherByPhases, kByBounds, kByBoundsAndPhases};
   std::array<std::uint64_t, kinds.size()> states{}, states_after_a_bad_start{};

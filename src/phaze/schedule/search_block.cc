@@ -84,10 +84,17 @@ void SearchBlock<Words>::set_resources() {
 template <std::size_t Words>
 void SearchBlock<Words>::find_equals() {
   equals_before.assign(block->size, {});
+  twins_before.assign(block->size, {});
+  fastest_shareable.assign(block->mode_offsets.begin(), block->mode_offsets.end() - 1);
+  for (std::size_t i = 0; i < block->size; ++i)
+    while (fastest_shareable[i] < block->mode_offsets[i + 1] && block->modes[fastest_shareable[i]].exclusive)
+      ++fastest_shareable[i];
   for (std::size_t b = 0; b < block->size; ++b)
     for (std::size_t a = 0; a < block->size; ++a) {
       const bool goes_first = after[b].subset_of(after[a]) && (a < b || after[a] != after[b]);
-      if (goes_first && same_modes(*block, a, b)) equals_before[b].insert(a);
+      if (!goes_first || !same_modes(*block, a, b)) continue;
+      equals_before[b].insert(a);
+      if (after[a] == after[b]) twins_before[b].insert(a);
     }
 }
 

@@ -14,14 +14,16 @@ struct SearchBlock {
   const Block* block = nullptr;
   OpSet<Words> all;
   std::vector<OpSet<Words>> before, after;
-  std::vector<OpSet<Words>> just_before;      // with nothing in between
-  std::vector<OpSet<Words>> equals_before;    // those that go first by the order of equals, once they are free
-  std::vector<OpSet<Words>> equal_ends;       // operators with the same modes for which nobody waits
-  OpSet<Words> as_well_alone;                 // operators that take no longer alone than their share of a resource
-  std::vector<Units> lightest;                // per operator and resource: the least that a shareable mode demands
-  std::vector<std::uint32_t> longest_first;   // operators by what remains from their start on
-  std::vector<std::uint32_t> scarcest_first;  // resources that are demanded at all, the one with the most work first
-  std::vector<std::uint64_t> demand_hashes;   // of modes
+  std::vector<OpSet<Words>> just_before;  // with nothing in between
+  // Those that go first by the order of equals, once they are free: whatever the mode, and where it is the fastest.
+  std::vector<OpSet<Words>> twins_before, equals_before;
+  std::vector<std::uint32_t> fastest_shareable;  // per operator: its first mode that is not exclusive, or the end
+  std::vector<OpSet<Words>> equal_ends;          // operators with the same modes for which nobody waits
+  OpSet<Words> as_well_alone;                    // operators that take no longer alone than their share of a resource
+  std::vector<Units> lightest;                   // per operator and resource: the least that a shareable mode demands
+  std::vector<std::uint32_t> longest_first;      // operators by what remains from their start on
+  std::vector<std::uint32_t> scarcest_first;     // resources that are demanded at all, the one with the most work first
+  std::vector<std::uint64_t> demand_hashes;      // of modes
 
   // The block must outlive its use here.
   void prepare(const Block& given);

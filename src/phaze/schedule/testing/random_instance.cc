@@ -219,4 +219,34 @@ Instance bandwidth_bound(std::size_t operators, std::uint64_t seed) {
   return instance;
 }
 
+Instance chains_with_ends(std::size_t operators, std::uint64_t seed) {
+  Random random(seed);
+  Instance instance;
+  const double cores = std::array{2.0, 4.0, 8.0}[random.below(3)], second = 1 + static_cast<double>(random.below(3));
+  instance.resources = {{"tc", cores}, {"vc", second}};
+  const bool one_or_all = random.chance(0.5);
+  const double lost = random.chance(0.3) ? 0 : random.real(0, 0.1);  // per core beyond the first
+  std::vector<double> kinds(3);
+  for (double& seconds : kinds) seconds = 1 + static_cast<double>(random.below(6));
+  std::array<std::vector<OpId>, 2> chains;
+  for (std::size_t i = 0; i < operators; ++i) {
+    const OpId op = instance.add_op("op" + std::to_string(i));
+    const double seconds = kinds[random.below(kinds.size())] * (random.chance(0.8) ? 1 : random.real(1, 1.01));
+    if (random.chance(0.2)) {
+      instance.add_mode(0.3 * seconds, std::array{0.0, 1.0});
+    } else {
+      for (double used = 1; used <= cores; used *= one_or_all ? cores : 2)
+        instance.add_mode(seconds / used * (1 + lost * (used - 1)),
+                          std::array{used, one_or_all && used > 1 ? second : 0.0});
+    }
+    std::vector<OpId>& chain = chains[random.below(2)];
+    if (!chain.empty() && random.chance(0.8)) instance.add_edge(chain.back(), op);
+    if (const std::vector<OpId>& other = &chain == chains.data() ? chains[1] : chains[0];
+        !other.empty() && random.chance(0.15))
+      instance.add_edge(other.back(), op);
+    if (random.chance(0.5)) chain.push_back(op);
+  }
+  return instance;
+}
+
 }  // namespace phaze::schedule::testing

@@ -32,4 +32,8 @@ Instance layer_like_with_light(std::size_t operators, std::size_t light, std::ui
 // nothing, but beside the others.
 Instance bandwidth_bound(std::size_t operators, std::uint64_t seed);
 
+// Two chains of operators of a few kinds, with operators of the same kinds beside them that nobody waits for, as in
+// backward passes. With 1, 2, 4, … cores each, or with one core or all.
+Instance chains_with_ends(std::size_t operators, std::uint64_t seed);
+
 }  // namespace phaze::schedule::testing

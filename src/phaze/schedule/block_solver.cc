@@ -88,14 +88,17 @@ std::uint64_t part_for(const BlockResult& result) {
 // to remember. Before the last one, light operators are left out for once. Where a goal is to be reached, or others are
 // left out, schedules are not looked for as long.
 //
-// With few modes, a pass for the proof finds the best schedules itself, and gets all of the budget.
+// With few modes, a pass for the proof finds the best schedules itself, and gets all of the budget, unless the block is
+// so large that there is hardly a hope for that.
 constexpr std::array kPassesOfSmall = {find(kFirstWidth), prove_or_bound()};
 constexpr std::array kPassesOfLarge = {find(kFirstWidth)};
 constexpr std::array kPassesOfFewModes = {find(kFirstWidth), prove_or_bound()};
+constexpr std::array kPassesOfLargeWithFewModes = {find(kFirstWidth), prove_or_bound(20'000), find(kWidestToFind / 4),
+                                                   prove_or_bound()};
 constexpr std::array kFirstPasses = {find(kFirstWidth), prove_or_bound(4000)};
 constexpr std::array kSecondPasses = {prove_or_bound(20'000)};
-constexpr std::array kThirdPasses = {prove_or_bound(Stop::kUnlimited, 2)};
-constexpr std::array kLastPasses = {find(kWidestToFind / 4), prove_or_bound()};
+constexpr std::array kThirdPasses = {find(kWidestToFind / 4), prove_or_bound(Stop::kUnlimited, 2)};
+constexpr std::array kLastPasses = {prove_or_bound()};
 constexpr std::array kSecondPassesToGoal = {find(64), prove(Stop::kUnlimited, 2)};
 constexpr std::array kLastPassesToGoal = {find(kWidestToFind)};
 constexpr std::array kSecondPassesWithoutLight = {find(64), prove(Stop::kUnlimited)};
@@ -359,7 +362,8 @@ void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, Ticks 
     return engine.search.search(block, passes, goal, stop, result, statistics);
   };
   if (goal.none() && !has_many_modes(block)) {
-    still_open_after(kPassesOfFewModes);
+    still_open_after(block.size < kLarge ? std::span<const PlannedPass>(kPassesOfFewModes)
+                                         : kPassesOfLargeWithFewModes);
     return;
   }
   if (!still_open_after(kFirstPasses)) return;

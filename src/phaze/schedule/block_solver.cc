@@ -97,7 +97,7 @@ constexpr std::array kPassesOfLargeWithFewModes = {find(kFirstWidth), prove_or_b
                                                    prove_or_bound()};
 constexpr std::array kFirstPasses = {find(kFirstWidth), prove_or_bound(4000)};
 constexpr std::array kSecondPasses = {prove_or_bound(20'000)};
-constexpr std::array kThirdPasses = {find(kWidestToFind / 4), prove_or_bound(Stop::kUnlimited, 2)};
+constexpr std::array kThirdPasses = {find(kWidestToFind / 4), prove_or_bound(Stop::kUnlimited, 4)};
 constexpr std::array kLastPasses = {prove_or_bound()};
 constexpr std::array kSecondPassesToGoal = {find(64), prove(Stop::kUnlimited, 2)};
 constexpr std::array kLastPassesToGoal = {find(kWidestToFind)};

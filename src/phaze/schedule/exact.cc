@@ -46,6 +46,7 @@ template <std::size_t Words>
 void LayeredSearch<Words>::begin(const Block& block, const std::vector<SearchWorth>& worths, const PassLimits& limits,
                                  BlockSchedule& best, const Stop& stop) {
   block_.prepare(block);
+  equals_.prepare(block_);
   worths_ = &worths;
   best_ = &best;
   limit_ = static_cast<double>(best.makespan) * (1 - kTimeTolerance);
@@ -290,7 +291,7 @@ template <std::size_t Words>
 void LayeredSearch<Words>::start_exclusively(const Parent& parent) {
   tried_.clear(worths_->size());
   for (const Candidate& candidate : exclusive_) {
-    if (goes_after(parent.state, candidate.start, available_)) continue;
+    if (equals_.goes_after(parent.state, candidate.start, available_)) continue;
     add_child(parent, candidate.piece, std::span(&candidate.start, 1), tried_);
     bar(candidate.start.op, tried_);
   }
@@ -301,7 +302,7 @@ void LayeredSearch<Words>::start_one(const Parent& parent, std::size_t piece) {
   const Barring& barring = parent.moment(piece) >= parent.all_done ? all_ : nothing_;
   const OpSet<Words> free_ops = free_at(piece);
   for (const Candidate& candidate : candidates_)
-    if (candidate.piece == piece && !goes_after(parent.state, candidate.start, free_ops))
+    if (candidate.piece == piece && !equals_.goes_after(parent.state, candidate.start, free_ops))
       add_child(parent, piece, std::span(&candidate.start, 1), barring);
 }
 
@@ -320,22 +321,17 @@ void LayeredSearch<Words>::start_together(const Parent& parent, std::size_t piec
   left_then_.assign(parent.left.begin(), parent.left.end());
   for (std::size_t v = 0; v < worths_->size(); ++v) left_then_[v] += barring.price[v];
   const OpSet<Words> free_ops = free_at(piece);
-  go_first_.assign(block_.block->modes.size(), {});
-  for (const OpStart& start : starts_) {
-    OpSet<Words>& first = go_first_[start.mode];
-    (equals_before(parent.state, start) & free_ops).for_each([&](std::size_t op) {
-      if (op < start.op) first.insert(op);
-    });
-    if (parent.state.barred.contains(start.op)) first = first & parent.state.barred;
-  }
+  equals_.begin_moment(parent.state, starts_, free_ops);
   const Moment moment{
       .time = time, .running = parent.running.subspan(piece), .starts = starts_, .left = left_then_, .limit = limit_};
-  const auto allowed = [&](const OpStart& start, std::span<const OpStart> joined) { return may_join(start, joined); };
+  const auto allowed = [&](const OpStart& start, std::span<const OpStart> joined) {
+    return equals_.may_join(start, joined);
+  };
   const bool all_seen = filler_.for_each(moment, most_sets_, allowed, [&](const MomentFiller::Filling& filling) {
     OpSet<Words> others = free_ops;
     for (const OpStart& start : filling.starts) others.erase(start.op);
     for (const OpStart& start : filling.starts)
-      if (goes_after(parent.state, start, others)) return true;
+      if (equals_.goes_after(parent.state, start, others)) return true;
     if (leaves_room(time, others, filling)) return true;
     owed_ += 1 / kChildrenPerUnit;
     add_child(parent, piece, filling.starts, barring);
@@ -346,41 +342,6 @@ void LayeredSearch<Words>::start_together(const Parent& parent, std::size_t piec
   if (all_seen) return;
   result_->complete = false;
   result_->least_cut = std::min(result_->least_cut, parent.state.bound);
-}
-
-// Those that go first if something starts in this way. For others to wait for it longer than for its equal, it must
-// not take longer.
-template <std::size_t Words>
-OpSet<Words> LayeredSearch<Words>::equals_before(const State& state, const OpStart& start) const {
-  const OpSet<Words>& equals = block_.equals_before[start.op];
-  if (start.mode == block_.block->mode_offsets[start.op]) return equals;
-  if (start.mode == block_.fastest_shareable[start.op]) return block_.twins_before[start.op] | (equals & state.barred);
-  return block_.twins_before[start.op];
-}
-
-// Whether one of its equals that are free and wait goes first.
-template <std::size_t Words>
-bool LayeredSearch<Words>::goes_after(const State& state, const OpStart& start, const OpSet<Words>& free_ops) const {
-  const OpSet<Words> waiting = equals_before(state, start) & free_ops;
-  if (waiting.empty()) return false;
-  if (state.barred.contains(start.op)) return !(waiting & state.barred).empty();
-  return !block_.block->modes[start.mode].exclusive || !(waiting - state.barred).empty();
-}
-
-// Sets begin with what finishes first and then grow by rising number of the operators, so that what goes first and has
-// a lower number has joined by now, or will not. Of equals that start together, the first has the faster mode.
-template <std::size_t Words>
-bool LayeredSearch<Words>::may_join(const OpStart& start, std::span<const OpStart> joined) const {
-  const OpSet<Words>& equals = block_.equals_before[start.op];
-  const std::vector<std::uint32_t>& offsets = block_.block->mode_offsets;
-  const auto nth_mode = [&](const OpStart& one) { return one.mode - offsets[one.op]; };
-  OpSet<Words> missing = go_first_[start.mode];
-  for (const OpStart& other : joined) {
-    if (equals.contains(other.op) && nth_mode(other) > nth_mode(start)) return false;
-    missing.erase(other.op);
-  }
-  return missing.empty() && (joined.empty() || !block_.equals_before[joined.front().op].contains(start.op) ||
-                             nth_mode(start) <= nth_mode(joined.front()));
 }
 
 // Whether one of the others could run beside the filling and end before anything else happens.
@@ -537,7 +498,7 @@ Ticks LayeredSearch<Words>::least_end_beside(const State& state) {
   return end;
 }
 
-// Whether it is too late by phases, for good or for now.
+// Whether by phases it is too late, or has to wait.
 template <std::size_t Words>
 bool LayeredSearch<Words>::waits_by_phases(StateLayer<Words>& layer, std::uint32_t index) {
   if (layer.state(index).bound_by_phases) return false;

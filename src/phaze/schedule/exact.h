@@ -138,6 +138,7 @@
 #include "phaze/base/stop.h"
 #include "phaze/schedule/block.h"
 #include "phaze/schedule/moment.h"
+#include "phaze/schedule/order_of_equals.h"
 #include "phaze/schedule/phase_rest.h"
 #include "phaze/schedule/search_block.h"
 #include "phaze/schedule/search_state.h"
@@ -152,7 +153,7 @@ struct PassLimits {
   Ticks enough = 0;                    // a schedule as short as this ends the pass
   bool ends_where_too_narrow = false;  // for the whole or nothing
   bool by_bounds = false;              // states of lower bounds come first
-  bool phases = false;                 // what is too late by phases (phase_rest.h) is dropped
+  bool phases = false;                 // bounds count phases (phase_rest.h) in
 };
 
 struct PassResult {
@@ -222,9 +223,6 @@ class LayeredSearch {
   void start_exclusively(const Parent& parent);
   void start_one(const Parent& parent, std::size_t piece);
   void start_together(const Parent& parent, std::size_t piece);
-  OpSet<Words> equals_before(const State& state, const OpStart& start) const;
-  bool goes_after(const State& state, const OpStart& start, const OpSet<Words>& free_ops) const;
-  bool may_join(const OpStart& start, std::span<const OpStart> joined) const;
   bool leaves_room(Ticks time, const OpSet<Words>& others, const MomentFiller::Filling& filling) const;
   void add_child(const Parent& parent, std::size_t piece, std::span<const OpStart> starts, const Barring& barring);
   void put_time_forward(State& state);
@@ -260,9 +258,9 @@ class LayeredSearch {
   std::vector<Candidate> exclusive_;
   std::vector<OpStart> starts_;
   std::vector<std::uint32_t> free_from_;  // per operator: the piece from which on nothing before it is running
-  std::vector<OpSet<Words>> go_first_;    // per mode in which something may start: free equals of a lower number
-  OpSet<Words> available_;                // operators of which that is known
-  Ticks room_ = 0;                        // the earliest end of anything that does not need the chip for itself
+  OrderOfEquals<Words> equals_;
+  OpSet<Words> available_;  // operators of which that is known
+  Ticks room_ = 0;          // the earliest end of anything that does not need the chip for itself
   Barring nothing_, tried_, all_;
   MomentFiller filler_;
   std::vector<double> left_, left_then_;

@@ -525,9 +525,11 @@ void LayeredSearch<Words>::set_bound(const Parent& parent, State& child) {
     end = std::max(end, runs.finish + block.tails[runs.op]);
     path = std::max(path, runs.finish + block.paths[runs.op]);
   }
+  Ticks rest = 0;  // the longest that is left
   for (const std::uint32_t i : block_.longest_first)
     if (!child.placed.contains(i)) {
-      end = std::max(end, child.time + block.fastest[i] + block.tails[i]);
+      rest = block.fastest[i] + block.tails[i];
+      end = std::max(end, child.time + rest);
       path = std::max(path, child.time + block.fastest[i] + block.paths[i]);
       break;
     }
@@ -538,8 +540,11 @@ void LayeredSearch<Words>::set_bound(const Parent& parent, State& child) {
       bound += static_cast<double>(runs.finish - child.time) * worths[v].rates[runs.mode];
     child.bound = std::max(child.bound, bound * (1 - 1e-12));
   }
-  // Narrow passes do as well without, and are sooner through.
-  if (!narrow_ && child.bound < limit_)
+  // Narrow passes do as well without, and are sooner through. The path is no longer than it would be after all that
+  // runs.
+  const Ticks over = running_.empty() ? child.time : running_.back().finish;
+  const bool may_be_longer = !child.barred.empty() || static_cast<double>(over + rest) > child.bound;
+  if (!narrow_ && child.bound < limit_ && may_be_longer)
     child.bound = std::max(child.bound, static_cast<double>(least_end_beside(child)));
   child.rank = child.bound;
   if (narrow_) child.rank += kPathInRank * static_cast<double>(path);

@@ -17,6 +17,7 @@ constexpr std::array kDivisions = {Division{Key::kPacked, 1024}, Division{Key::k
 void order(std::span<Key> keys, std::span<const Division> divisions) {
   if (divisions.empty() || keys.size() < 2) return;
   const Division division = divisions.front();
+  if (divisions.size() > 1 && keys.size() <= division.part) return order(keys, divisions.subspan(1));
   std::ranges::stable_sort(keys, {}, [&](const Key& key) { return key.numbers[division.number]; });
   for (std::size_t from = 0; from < keys.size(); from += division.part)
     order(keys.subspan(from, std::min(division.part, keys.size() - from)), divisions.subspan(1));

@@ -6,15 +6,21 @@
 // comparison then passes over 256 states.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <span>
 #include <vector>
 
 namespace phaze::schedule {
+
+// Vectors of four as both compilers know them, which every machine we build for has instructions for.
+using Floats [[gnu::vector_size(4 * sizeof(float))]] = float;
+using Flags [[gnu::vector_size(4 * sizeof(std::int32_t))]] = std::int32_t;
 
 struct Key {
   // Resources whose use is part of a key, and shares of the first, the scarcest: it is what tells most pairs apart.
@@ -31,11 +37,19 @@ struct Key {
   static constexpr std::size_t kTime = 0, kAwaited = 2, kPacked = 3;
   float packed() const { return numbers[kPacked]; }
 
+  // Without branches in between: nearly every pair differs in something, and there is no telling in what.
   bool nowhere_larger(const Key& other) const {
-    // Without branches in between: nearly every pair differs in something, and there is no telling in what.
-    unsigned larger = 0;
-    for (std::size_t k = 0; k < kSize; ++k) larger += numbers[k] > other.numbers[k] ? 1 : 0;
-    return larger == 0;
+    Flags larger{};
+    for (std::size_t from = 0; from < kSize; from += 4) larger |= four(from) > other.four(from);
+    return (larger[0] | larger[1] | larger[2] | larger[3]) == 0;
+  }
+
+ private:
+  // The last four overlap with those before.
+  Floats four(std::size_t from) const {
+    Floats some;
+    std::memcpy(&some, numbers.data() + std::min(from, kSize - 4), sizeof some);
+    return some;
   }
 };
 
@@ -62,9 +76,6 @@ class KeyIndex {
   }
 
  private:
-  // Vectors of four as both compilers know them, which every machine we build for has instructions for.
-  using Floats [[gnu::vector_size(4 * sizeof(float))]] = float;
-  using Flags [[gnu::vector_size(4 * sizeof(std::int32_t))]] = std::int32_t;
   static constexpr std::size_t kQuads = 4;
   static constexpr std::size_t kLanes = 4 * kQuads;
   struct Lanes {

@@ -45,7 +45,12 @@ struct OpSet {
     for (std::size_t w = 0; w < Words; ++w) a.words[w] &= ~b.words[w];
     return a;
   }
-  bool operator==(const OpSet&) const = default;
+  // Not the default one, which calls a function of the C library for a word or two.
+  bool operator==(const OpSet& other) const {
+    std::uint64_t different = 0;
+    for (std::size_t w = 0; w < Words; ++w) different |= words[w] ^ other.words[w];
+    return different == 0;
+  }
 
   std::uint64_t hash() const {
     std::uint64_t value = 0;

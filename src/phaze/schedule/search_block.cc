@@ -101,6 +101,7 @@ void SearchBlock<Words>::find_equals() {
 template <std::size_t Words>
 void SearchBlock<Words>::find_equal_ends() {
   equal_ends.clear();
+  ends_and_before = {};
   OpSet<Words> grouped;
   for (std::size_t i = 0; i < block->size; ++i) {
     if (!after[i].empty() || grouped.contains(i)) continue;
@@ -108,7 +109,10 @@ void SearchBlock<Words>::find_equal_ends() {
     for (std::size_t j = i; j < block->size; ++j)
       if (after[j].empty() && same_modes(*block, i, j)) equals.insert(j);
     grouped = grouped | equals;
-    if (equals.size() > 1) equal_ends.push_back(equals);
+    if (equals.size() < 2) continue;
+    equal_ends.push_back(equals);
+    ends_and_before = ends_and_before | equals;
+    equals.for_each([&](std::size_t j) { ends_and_before = ends_and_before | before[j]; });
   }
 }
 

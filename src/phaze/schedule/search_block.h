@@ -19,6 +19,7 @@ struct SearchBlock {
   std::vector<OpSet<Words>> twins_before, equals_before;
   std::vector<std::uint32_t> fastest_shareable;  // per operator: its first mode that is not exclusive, or the end
   std::vector<OpSet<Words>> equal_ends;          // operators with the same modes for which nobody waits
+  OpSet<Words> ends_and_before;                  // these, and all that comes before one of them
   OpSet<Words> as_well_alone;                    // operators that take no longer alone than their share of a resource
   std::vector<Units> lightest;                   // per operator and resource: the least that a shareable mode demands
   std::vector<std::uint32_t> longest_first;      // operators by what remains from their start on

@@ -1,6 +1,7 @@
 #include "phaze/schedule/state_layer.h"
 
 #include <algorithm>
+#include <array>
 
 #include "phaze/base/hash.h"
 
@@ -16,6 +17,14 @@ constexpr std::size_t kMostIndexed = 4096;
 constexpr std::size_t kMostComparedWithMore = 32;
 // Layers with more states than this do not keep their memory.
 constexpr std::size_t kMuch = std::size_t{1} << 14U;
+
+// The levels of keys, in units.
+constexpr std::array<Units, Key::kLevels.size()> kMostHeld = [] {
+  std::array<Units, Key::kLevels.size()> units{};
+  for (std::size_t level = 0; level < units.size(); ++level)
+    units[level] = static_cast<Units>(Key::kLevels[level] * static_cast<double>(kCapacityUnits));
+  return units;
+}();
 
 }  // namespace
 
@@ -90,10 +99,9 @@ Key StateLayer<Words>::key_of(const State& state, std::span<const Running> runni
       if (k > 0) continue;
       const Units before = held;
       held += demand;
-      for (std::size_t level = 0; level < Key::kLevels.size(); ++level) {
-        const auto most = static_cast<Units>(Key::kLevels[level] * static_cast<double>(kCapacityUnits));
-        if (before <= most && held > most) moments[level] = static_cast<float>(running[r].finish);
-      }
+      const auto finish = static_cast<float>(running[r].finish);
+      for (std::size_t level = 0; level < kMostHeld.size(); ++level)
+        if (before <= kMostHeld[level] && held > kMostHeld[level]) moments[level] = finish;
     }
     key.numbers[Key::kPacked + k] =
         static_cast<float>(static_cast<double>(state.time) + packed / static_cast<double>(kCapacityUnits));
@@ -125,17 +133,18 @@ typename StateLayer<Words>::Front& StateLayer<Words>::front_of(const OpSet<Words
 // Of equals that nobody waits for and that are free to start or have started, it does not matter which are placed: as
 // many are, the first of them.
 template <std::size_t Words>
-OpSet<Words> StateLayer<Words>::placed_but_for_equals(const State& state, std::span<const Running> running) const {
-  OpSet<Words> placed = state.placed, finished = state.placed;
+OpSet<Words> StateLayer<Words>::placed_but_for_equals(OpSet<Words> placed, std::span<const Running> running) const {
+  const OpSet<Words> all_placed = placed;
+  OpSet<Words> finished = placed;
   for (const Running& runs : running) finished.erase(runs.op);
   for (const OpSet<Words>& equals : block_->equal_ends) {
-    const OpSet<Words> started = equals & state.placed;
+    const OpSet<Words> started = equals & all_placed;
     if (started.empty() || started == equals) continue;
     OpSet<Words> free_ops;
     equals.for_each([&](std::size_t op) {
       if (block_->before[op].subset_of(finished)) free_ops.insert(op);
     });
-    std::size_t count = (free_ops & state.placed).size();
+    std::size_t count = (free_ops & all_placed).size();
     placed = placed - free_ops;
     free_ops.for_each([&](std::size_t op) {
       if (count == 0) return;
@@ -173,7 +182,7 @@ bool StateLayer<Words>::has_twin(std::uint64_t hash, const OpSet<Words>& placed,
 template <std::size_t Words>
 bool StateLayer<Words>::insert(const State& state, std::span<const Running> running, std::span<const double> left) {
   if ((states_.size() + 1) * 2 > table_.size()) rehash(table_.size() * 4);
-  const OpSet<Words> placed = placed_but_for_equals(state, running);
+  const OpSet<Words> placed = placed_but_for_equals(state.placed, running);
   const std::uint64_t hash = twin_hash(placed, state, running);
   if (has_twin(hash, placed, state, running)) return false;
   Key key = key_of(state, running);
@@ -252,11 +261,17 @@ bool StateLayer<Words>::dominates_without(const OpSet<Words>& ops, const State& 
                                           std::span<const Running> running) const {
   if (used_fronts_ == 0) return false;
   const Key key = key_of(state, running);
-  State with = state;
+  const OpSet<Words> without = placed_but_for_equals(state.placed, running);
   return ops.any_of([&](std::size_t op) {
-    with.placed = state.placed;
-    with.placed.insert(op);
-    const Front* front = find_front(placed_but_for_equals(with, running));
+    OpSet<Words> with = without;
+    if (block_->ends_and_before.contains(op)) {
+      with = state.placed;
+      with.insert(op);
+      with = placed_but_for_equals(with, running);
+    } else {
+      with.insert(op);
+    }
+    const Front* front = find_front(with);
     if (front == nullptr) return false;
     const std::span<const Key> latest =
         std::span(front->keys).last(std::min(front->keys.size(), kMostComparedWithMore));

@@ -84,7 +84,7 @@ class StateLayer {
   bool dominates(std::uint32_t a, const State& b, std::span<const Running> theirs) const {
     return dominates(states_[a].state, running(a), b, theirs);
   }
-  OpSet<Words> placed_but_for_equals(const State& state, std::span<const Running> running) const;
+  OpSet<Words> placed_but_for_equals(OpSet<Words> placed, std::span<const Running> running) const;
   std::uint64_t twin_hash(const OpSet<Words>& placed, const State& state, std::span<const Running> running) const;
   bool has_twin(std::uint64_t hash, const OpSet<Words>& placed, const State& state,
                 std::span<const Running> running) const;

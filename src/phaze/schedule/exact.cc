@@ -27,7 +27,7 @@ constexpr std::uint64_t kPhasesOnTrial = 500, kPhasesToDropOne = 10;
 // Sets that are looked at for one state, with any budget, and where a schedule is looked for.
 constexpr std::uint64_t kMostSets = std::uint64_t{1} << 24U, kMostSetsToFind = 256;
 // By this the first limit on what comes up is above the least bound; then there are at most about so many.
-constexpr double kNextToNothing = 1e-9, kMostRises = 32;
+constexpr double kNextToNothing = 1e-9, kMostRises = 64;
 // With more steps than this to remember, some hundred megabytes, states of higher bounds wait no more.
 constexpr std::size_t kMostSteps = std::size_t{1} << 21U;
 // A layer is made with room for this many times the states that a pass keeps, since some will be dominated.
@@ -147,7 +147,7 @@ void LayeredSearch<Words>::for_each_waiting(Visit&& visit) const {
       if (!layers_[placed].dead(i)) visit(layers_[placed].state(i));
 }
 
-// So that about a quarter as many states come up as have been looked at, but by a part of what is left below the limit
+// So that about an eighth as many states come up as have been looked at, but by a part of what is left below the limit
 // in any case, so that there is an end. False if none waits.
 template <std::size_t Words>
 bool LayeredSearch<Words>::raise_limit() {
@@ -160,7 +160,7 @@ bool LayeredSearch<Words>::raise_limit() {
     below_ = kNoLimit;
     return true;
   }
-  const std::size_t more = std::min<std::size_t>(bounds_.size() - 1, 1 + result_->states / 4);
+  const std::size_t more = std::min<std::size_t>(bounds_.size() - 1, 1 + result_->states / 8);
   const auto at = bounds_.begin() + static_cast<std::ptrdiff_t>(more);
   std::ranges::nth_element(bounds_, at);
   below_ = std::max(*at * (1 + kNextToNothing), below_ + (limit_ - below_) / kMostRises);

@@ -1,6 +1,7 @@
 #include "phaze/schedule/block_search.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace phaze::schedule {
 namespace {
@@ -9,6 +10,10 @@ namespace {
 constexpr std::uint64_t kPartOfUnlimited = 50'000;
 // Where the bound by phases is at least this share of the other, states are dropped for it.
 constexpr double kClose = 0.9;
+// Work of a resource that is less than this share of what all is worth bounds nothing.
+constexpr double kLeastShareOfWorth = 0.5;
+
+double total(const SearchWorth& worth) { return std::reduce(worth.least.begin(), worth.least.end()); }
 
 // A pass for the proof that has found a schedule has seen nearly everything, and goes on to the shortest.
 PassLimits limits_of(const PlannedPass& pass, bool phases, const Goal& goal, const BlockResult& result) {
@@ -28,13 +33,21 @@ std::uint64_t one_of(const Stop& stop, std::uint64_t parts) {
   return stop.work_left() / parts;
 }
 
-// One worth from `rates` (if any) and one per resource.
+// One worth from `rates` (if any), and one per resource that is scarce.
 template <std::size_t Words>
 void BlockSearch<Words>::set_worths(const Block& block, std::span<const double> rates) {
-  const std::size_t given = rates.empty() ? 0 : 1;
-  worths_.resize(given + block.resources);
-  if (given > 0) set_worth(block, rates, worths_.front());
-  for (std::size_t k = 0; k < block.resources; ++k) set_worth(block, k, worths_[given + k]);
+  std::size_t count = 0;
+  double all_is_worth = 0;
+  worths_.resize(1 + block.resources);
+  if (!rates.empty()) {
+    set_worth(block, rates, worths_[count]);
+    all_is_worth = total(worths_[count++]);
+  }
+  for (std::size_t k = 0; k < block.resources; ++k) {
+    set_worth(block, k, worths_[count]);
+    if (total(worths_[count]) >= kLeastShareOfWorth * all_is_worth) ++count;
+  }
+  worths_.resize(count);
 }
 
 // Raises the bound, and sets the worths for passes to come. True if no schedule is shorter than the one at hand.
@@ -157,8 +170,7 @@ PassResult BlockSearch<Words>::run_one(const Block& block, Direction direction, 
   return pass;
 }
 
-// Some blocks are easier from the end: where the passes begin, the first tries both directions, and the better one goes
-// on, here and later. True if it is worth going on after the last pass: the block is still open and there is work left.
+// True if it is worth going on after the last pass: the block is still open and there is work left.
 template <std::size_t Words>
 bool BlockSearch<Words>::run(const Block& block, std::span<const PlannedPass> passes, const Goal& goal, Stop& stop,
                              BlockResult& result, Statistics& statistics) {
@@ -166,15 +178,15 @@ bool BlockSearch<Words>::run(const Block& block, std::span<const PlannedPass> pa
     return run_one(block, direction, planned, goal, stop, result, statistics);
   };
   const auto at_end = [&] { return result.optimal || goal.is_met_by(result) || stop.reached(); };
-  if (passes.front().width == kFirstWidth) {
+  if (passes.front().from != Ends::kBetter) better_ = Direction::kForwards;
+  if (passes.front().from == Ends::kBoth) {
     const double forwards_cut = run(Direction::kForwards, passes.front()).least_cut;
     if (at_end()) return false;
     const Ticks forwards = result.schedule.makespan;
     turn(block);
     const double backwards_cut = run(Direction::kBackwards, passes.front()).least_cut;
-    better_ = !phases_lead_ && result.schedule.makespan < forwards && backwards_cut > forwards_cut
-                  ? Direction::kBackwards
-                  : Direction::kForwards;
+    if (!phases_lead_ && result.schedule.makespan < forwards && backwards_cut > forwards_cut)
+      better_ = Direction::kBackwards;
     passes = passes.subspan(1);
   } else if (better_ == Direction::kBackwards) {
     turn(block);

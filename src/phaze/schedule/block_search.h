@@ -21,9 +21,17 @@
 
 namespace phaze::schedule {
 
+// From which end passes begin. Some blocks are easier from the back, above all where operators have many modes.
+enum class Ends : std::uint8_t {
+  kFront,
+  kBoth,    // one pass from either; the better one goes on, here and later
+  kBetter,  // as found by a pass before
+};
+
 // One pass of the search (exact.h), as it is planned.
 struct PlannedPass {
-  std::size_t width = 0;                  // states of a layer
+  std::size_t width = 0;  // states of a layer
+  Ends from = Ends::kBetter;
   bool together = false;                  // all that starts at a moment is placed at once
   std::uint64_t part = 1;                 // it may take one of so many parts of the budget that is left,
   std::uint64_t most = Stop::kUnlimited;  // and no more units than this
@@ -31,11 +39,12 @@ struct PlannedPass {
   bool by_bounds = false;                 // it looks at states of low bounds first
 };
 
-// The first pass over a block is of this width, and tries both directions.
+// The first pass over a block is of this width.
 constexpr std::size_t kFirstWidth = 16;
 // A layer of so many states takes a few hundred megabytes.
 constexpr std::size_t kWidest = std::size_t{1} << 20U;
 
+constexpr PlannedPass find_first(Ends from) { return {.width = kFirstWidth, .from = from}; }
 constexpr PlannedPass find(std::size_t width) { return {.width = width}; }
 constexpr PlannedPass prove(std::uint64_t most, std::uint64_t part = 1) {
   return {.width = kWidest, .together = true, .part = part, .most = most, .whole_or_nothing = true};

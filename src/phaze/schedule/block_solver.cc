@@ -90,12 +90,12 @@ std::uint64_t part_for(const BlockResult& result) {
 //
 // With few modes, a pass for the proof finds the best schedules itself, and gets all of the budget, unless the block is
 // so large that there is hardly a hope for that.
-constexpr std::array kPassesOfSmall = {find(kFirstWidth), prove_or_bound()};
-constexpr std::array kPassesOfLarge = {find(kFirstWidth)};
-constexpr std::array kPassesOfFewModes = {find(kFirstWidth), prove_or_bound()};
-constexpr std::array kPassesOfLargeWithFewModes = {find(kFirstWidth), prove_or_bound(20'000), find(kWidestToFind / 4),
-                                                   prove_or_bound()};
-constexpr std::array kFirstPasses = {find(kFirstWidth), prove_or_bound(4000)};
+constexpr std::array kPassesOfSmall = {find_first(Ends::kFront), prove_or_bound()};
+constexpr std::array kPassesOfLarge = {find_first(Ends::kBoth)};
+constexpr std::array kPassesOfFewModes = {find_first(Ends::kFront), prove_or_bound()};
+constexpr std::array kPassesOfLargeWithFewModes = {find_first(Ends::kFront), prove_or_bound(20'000),
+                                                   find(kWidestToFind / 4), prove_or_bound()};
+constexpr std::array kFirstPasses = {find_first(Ends::kBoth), prove_or_bound(4000)};
 constexpr std::array kSecondPasses = {prove_or_bound(20'000)};
 constexpr std::array kThirdPasses = {find(kWidestToFind / 4), prove_or_bound(Stop::kUnlimited, 4)};
 constexpr std::array kLastPasses = {prove_or_bound()};

@@ -118,7 +118,7 @@ bool LayeredSearch<Words>::expand_layer(std::size_t placed, const PassLimits& li
     most_sets_ = std::min(kMostSets / kSetsPerUnit, stop.work_left()) * kSetsPerUnit;
     affordable_ = static_cast<double>(stop.work_left());
     if (finding_) most_sets_ = std::min(most_sets_, kMostSetsToFind);
-    expand(layer, index);
+    expand(placed, index);
     if (best_->makespan <= limits.enough) {
       *result_ = {.complete = false, .stopped = true, .states = result_->states};
       return false;
@@ -215,10 +215,11 @@ void LayeredSearch<Words>::set_held(std::span<const Running> running) {
 }
 
 template <std::size_t Words>
-void LayeredSearch<Words>::expand(const StateLayer<Words>& layer, std::size_t index) {
+void LayeredSearch<Words>::expand(std::size_t placed, std::size_t index) {
+  const StateLayer<Words>& layer = layers_[placed];
   const State& state = layer.state(index);
   const std::span<const Running> running = layer.running(index);
-  const Parent parent{state, running, layer.left(index, worths_->size()),
+  const Parent parent{state, running, layer.left(index, worths_->size()), placed,
                       running.empty() ? state.time : running.back().finish};
   find_candidates(parent);
   all_.clear(worths_->size());
@@ -412,7 +413,7 @@ void LayeredSearch<Words>::add_child(const Parent& parent, std::size_t piece, st
   child.bound = std::max(parent.state.bound, static_cast<double>(end));
   set_bound(parent, child);
   if (child.bound >= limit_) return;
-  StateLayer<Words>& layer = layers_[child.placed.size()];
+  StateLayer<Words>& layer = layers_[parent.placed + starts.size()];
   // Once a layer has states enough, one with a rank above all of theirs would not be kept: it is not even added.
   if (layer.outranks_all(child.rank)) {
     result_->least_cut = std::min(result_->least_cut, child.bound);

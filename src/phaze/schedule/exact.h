@@ -187,6 +187,7 @@ class LayeredSearch {
     const State& state;
     std::span<const Running> running;
     std::span<const double> left;
+    std::size_t placed;  // so many operators
     Ticks all_done;
     Ticks moment(std::size_t piece) const { return piece == 0 ? state.time : running[piece - 1].finish; }
   };
@@ -215,7 +216,7 @@ class LayeredSearch {
   void for_each_waiting(Visit&& visit) const;
   bool is_dominated_by_more(std::size_t placed, std::uint32_t index) const;
   void keep_best(const StateLayer<Words>& layer, std::size_t most);
-  void expand(const StateLayer<Words>& layer, std::size_t index);
+  void expand(std::size_t placed, std::size_t index);
   void find_candidates(const Parent& parent);
   OpSet<Words> free_at(std::size_t piece) const;
   void set_held(std::span<const Running> running);

@@ -28,6 +28,12 @@ struct OpSet {
     for (const std::uint64_t word : words) count += static_cast<std::size_t>(std::popcount(word));
     return count;
   }
+  // The highest member; there must be one.
+  std::size_t last() const {
+    std::size_t w = Words - 1;
+    while (words[w] == 0) --w;
+    return w * 64 + 63 - static_cast<std::size_t>(std::countl_zero(words[w]));
+  }
   bool subset_of(const OpSet& other) const {
     for (std::size_t w = 0; w < Words; ++w)
       if ((words[w] & ~other.words[w]) != 0) return false;

@@ -140,9 +140,13 @@ OpSet<Words> StateLayer<Words>::placed_but_for_equals(OpSet<Words> placed, std::
   for (const OpSet<Words>& equals : block_->equal_ends) {
     const OpSet<Words> started = equals & all_placed;
     if (started.empty() || started == equals) continue;
+    const auto is_free = [&](std::size_t op) { return block_->before[op].subset_of(finished); };
+    // Mostly they are the first already.
+    const std::size_t last = started.last();
+    if (!(equals - started).any_of([&](std::size_t op) { return op < last && is_free(op); })) continue;
     OpSet<Words> free_ops;
     equals.for_each([&](std::size_t op) {
-      if (block_->before[op].subset_of(finished)) free_ops.insert(op);
+      if (is_free(op)) free_ops.insert(op);
     });
     std::size_t count = (free_ops & all_placed).size();
     placed = placed - free_ops;

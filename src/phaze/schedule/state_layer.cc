@@ -13,6 +13,8 @@ constexpr std::size_t kFirstSlots = 128;
 // of a part of this size.
 constexpr std::size_t kMostCompared = 4;
 constexpr std::size_t kMostIndexed = 4096;
+// So few are compared one by one: sorting them takes longer.
+constexpr std::size_t kMostWithoutIndex = 64;
 // And with so many that have one more operator placed.
 constexpr std::size_t kMostComparedWithMore = 32;
 // Layers with more states than this do not keep their memory.
@@ -288,17 +290,25 @@ bool StateLayer<Words>::dominates_without(const OpSet<Words>& ops, const State& 
 
 template <std::size_t Words>
 void StateLayer<Words>::drop_dominated(std::span<Key> keys, std::uint64_t& comparisons) {
-  index_.build(keys);
+  const bool with_index = keys.size() > kMostWithoutIndex;
+  if (with_index) index_.build(keys);
   for (std::size_t place = 0; place < keys.size(); ++place) {
-    const std::uint32_t at = keys[place].state;
-    Entry& entry = states_[at];
+    const Key& key = keys[place];
+    Entry& entry = states_[key.state];
     if (!entry.compared) continue;
-    entry.dead = index_.any_nowhere_larger(keys[place], [&](std::uint32_t other) {
+    const auto is_dominated_by = [&](std::uint32_t other) {
       ++comparisons;
-      return other != at && dominates(other, entry.state, running(at));
-    });
-    // What it dominates is dominated by what dominates it, too.
-    if (entry.dead) index_.remove(place);
+      return other != key.state && dominates(other, entry.state, running(key.state));
+    };
+    // What it dominates is dominated by what dominates it, too: the dead are not asked.
+    if (with_index) {
+      entry.dead = index_.any_nowhere_larger(key, is_dominated_by);
+      if (entry.dead) index_.remove(place);
+    } else {
+      entry.dead = std::ranges::any_of(keys, [&](const Key& other) {
+        return other.nowhere_larger(key) && !states_[other.state].dead && is_dominated_by(other.state);
+      });
+    }
   }
 }
 

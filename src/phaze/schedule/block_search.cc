@@ -1,7 +1,6 @@
 #include "phaze/schedule/block_search.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace phaze::schedule {
 namespace {
@@ -10,10 +9,6 @@ namespace {
 constexpr std::uint64_t kPartOfUnlimited = 50'000;
 // Where the bound by phases is at least this share of the other, states are dropped for it.
 constexpr double kClose = 0.9;
-// Work of a resource that is less than this share of what all is worth bounds nothing.
-constexpr double kLeastShareOfWorth = 0.5;
-
-double total(const SearchWorth& worth) { return std::reduce(worth.least.begin(), worth.least.end()); }
 
 // A pass for the proof that has found a schedule has seen nearly everything, and goes on to the shortest.
 PassLimits limits_of(const PlannedPass& pass, bool phases, const Goal& goal, const BlockResult& result) {
@@ -33,21 +28,13 @@ std::uint64_t one_of(const Stop& stop, std::uint64_t parts) {
   return stop.work_left() / parts;
 }
 
-// One worth from `rates` (if any), and one per resource that is scarce.
+// One worth from `rates` (if any) and one per resource.
 template <std::size_t Words>
 void BlockSearch<Words>::set_worths(const Block& block, std::span<const double> rates) {
-  std::size_t count = 0;
-  double all_is_worth = 0;
-  worths_.resize(1 + block.resources);
-  if (!rates.empty()) {
-    set_worth(block, rates, worths_[count]);
-    all_is_worth = total(worths_[count++]);
-  }
-  for (std::size_t k = 0; k < block.resources; ++k) {
-    set_worth(block, k, worths_[count]);
-    if (total(worths_[count]) >= kLeastShareOfWorth * all_is_worth) ++count;
-  }
-  worths_.resize(count);
+  const std::size_t given = rates.empty() ? 0 : 1;
+  worths_.resize(given + block.resources);
+  if (given > 0) set_worth(block, rates, worths_.front());
+  for (std::size_t k = 0; k < block.resources; ++k) set_worth(block, k, worths_[given + k]);
 }
 
 // Raises the bound, and sets the worths for passes to come. True if no schedule is shorter than the one at hand.

@@ -271,11 +271,12 @@ void BlockSolver::close_gap(Engine<Words>& engine, const Block& block, const Goa
                             BlockResult& result, Statistics& statistics) {
   reverse(block, reversed_);
   lists_.improve(block, reversed_, result.schedule);
+  const Stop at_first = stop;
   const Ticks by_phases = bound_by_phases(engine, block, goal, stop, result, statistics);
   if (result.optimal || goal.is_met_by(result)) return;
   if (goal.ticks >= result.schedule.makespan) {
     if (barriers_ == Barriers::kFirst && goes_two_by_two(block) && !closed(result))
-      start_from_barriers(block, stop, result, statistics);
+      start_from_barriers(block, at_first, result, statistics);
     return find_shorter(engine, block, by_phases, {}, stop, result, statistics);
   }
   // As if a schedule as long as the goal were known: what is no shorter than that is passed over.
@@ -288,8 +289,9 @@ void BlockSolver::close_gap(Engine<Words>& engine, const Block& block, const Goa
   result.optimal = false;
 }
 
-// Looks, with a budget of its own, at schedules in which every operator runs alone, as fast as it can, or beside others
-// in its slowest mode. There are far fewer of these, and with two cores they are mostly the best.
+// Looks at schedules in which every operator runs alone, as fast as it can, or beside others in its slowest mode. There
+// are far fewer of these, and with two cores they are mostly the best. The budget is one of its own, and as large as it
+// would be for a block with no other modes: what is found there is found here, too.
 void BlockSolver::start_from_barriers(const Block& block, const Stop& stop, BlockResult& result,
                                       Statistics& statistics) {
   keep_.assign(block.modes.size(), 0);

@@ -77,7 +77,8 @@ TEST(LayerSchedule, a_layer_that_is_shown_takes_as_long_as_one_that_is_timed) {
 TEST(LayerSchedule, moldable_schedules_are_never_longer_than_those_of_2024_when_bandwidth_is_not_shared) {
   cost::Memo memo;
   std::vector<hardware::Chip> chips = some_chips();
-  for (const char* two_cores : {"tc=2x32x16,vc=64x32,glb=2MiB", "tc=2x4x8,vc=4x4,glb=2MiB", "tc=2x2x8,vc=1x2,glb=2MiB"})
+  for (const char* two_cores : {"tc=2x32x16,vc=64x32,glb=2MiB", "tc=2x4x8,vc=4x4,glb=2MiB", "tc=2x2x8,vc=1x2,glb=2MiB",
+                                "tc=2x2x8,vc=1x2,glb=8MiB"})
     chips.push_back(*hardware::load_chip(two_cores));
   int compared = 0;
   for (const std::uint64_t states : {std::uint64_t{500}, std::uint64_t{2000}}) {

@@ -18,6 +18,19 @@ std::vector<Key> random_keys(std::size_t count, int values, std::mt19937& random
   return keys;
 }
 
+TEST(Key, is_compared_in_every_number) {
+  std::mt19937 random(6);
+  for (const Key& key : random_keys(20, 5, random)) {
+    EXPECT_TRUE(key.nowhere_larger(key));
+    for (std::size_t k = 0; k < Key::kSize; ++k) {
+      Key larger = key;
+      larger.numbers[k] += 1;
+      EXPECT_TRUE(key.nowhere_larger(larger)) << k;
+      EXPECT_FALSE(larger.nowhere_larger(key)) << k;
+    }
+  }
+}
+
 TEST(KeyIndex, finds_exactly_the_keys_that_are_nowhere_larger) {
   std::mt19937 random(7);
   std::size_t found_altogether = 0;

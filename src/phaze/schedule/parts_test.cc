@@ -8,6 +8,7 @@
 #include "phaze/schedule/decompose.h"
 #include "phaze/schedule/evaluate.h"
 #include "phaze/schedule/heuristics.h"
+#include "phaze/schedule/op_set.h"
 #include "phaze/schedule/testing/brute_force.h"
 #include "phaze/schedule/testing/random_instance.h"
 
@@ -28,6 +29,18 @@ Instance with_edges(std::size_t ops, std::initializer_list<std::pair<int, int>> 
   for (const auto& [from, to] : edges)
     instance.add_edge(OpId(static_cast<std::size_t>(from)), OpId(static_cast<std::size_t>(to)));
   return instance;
+}
+
+TEST(OpSet, knows_its_last_member) {
+  OpSet<2> set;
+  for (const std::size_t member : {0U, 5U, 63U, 64U, 90U, 127U}) {
+    set.insert(member);
+    EXPECT_EQ(set.last(), member);
+  }
+  OpSet<2> other = set;
+  EXPECT_EQ(set, other);
+  other.erase(64);
+  EXPECT_NE(set, other);
 }
 
 TEST(Decomposition, operators_comparable_with_all_others_stand_alone) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <random>
 
 #include "phaze/schedule/decompose.h"
 
@@ -98,6 +99,38 @@ TEST_F(StateLayerTest, states_are_taken_once_and_wait_again_when_put_back) {
   EXPECT_EQ(taken, (std::vector<std::uint32_t>{0, 1}));
   EXPECT_EQ(layer_.state(1).bound, 2.7);
   EXPECT_TRUE(layer_.waiting().empty());
+}
+
+// A state of operator 0, which nobody waits for, is a moment and a finish.
+TEST_F(StateLayerTest, states_that_none_dominates_are_left_however_many_there_are) {
+  std::mt19937 random(3);
+  for (const std::size_t count : {5U, 50U, 64U, 65U, 90U, 2000U}) {
+    layer_.begin(block_, count);
+    std::vector<SearchState<1>> states;
+    std::vector<Ticks> finishes;
+    for (std::size_t i = 0; i < count; ++i) {
+      // Close to a line on which none dominates another.
+      const auto time = std::uniform_int_distribution<Ticks>(0, 10'000)(random);
+      const Ticks finish = 20'000 - time + std::uniform_int_distribution<Ticks>(0, 300)(random);
+      states.push_back(state(time, {0}));
+      finishes.push_back(finish);
+    }
+    const auto dominates = [&](std::size_t a, std::size_t b) {
+      return states[a].time <= states[b].time && finishes[a] <= finishes[b];
+    };
+    std::size_t expected = 0;
+    for (std::size_t b = 0; b < count; ++b) {
+      insert(states[b], {running(0, finishes[b])});
+      bool is_dominated = false;
+      for (std::size_t a = 0; a < count && !is_dominated; ++a)
+        is_dominated = a != b && dominates(a, b) && !(dominates(b, a) && b < a);
+      expected += is_dominated ? 0 : 1;
+    }
+    std::vector<std::uint32_t> taken;
+    layer_.take(1, 1, taken);
+    layer_.drop_dominated(1, taken);
+    EXPECT_EQ(taken.size(), expected) << count;
+  }
 }
 
 }  // namespace

@@ -24,6 +24,8 @@ constexpr std::uint64_t kSetsPerUnit = 128;
 constexpr std::uint64_t kPhaseSetsPerUnit = 4, kMostPhaseSets = 100'000;
 // Phases are asked so often, and then on as long as one of so many states is dropped for it.
 constexpr std::uint64_t kPhasesOnTrial = 500, kPhasesToDropOne = 10;
+// After so many, states are asked before they are added, as long as most of them are dropped.
+constexpr std::uint64_t kLeastAskedBefore = 64;
 // Sets that are looked at for one state, with any budget, and where a schedule is looked for.
 constexpr std::uint64_t kMostSets = std::uint64_t{1} << 24U, kMostSetsToFind = 256;
 // By this the first limit on what comes up is above the least bound; then there are at most about so many.
@@ -109,8 +111,8 @@ bool LayeredSearch<Words>::expand_layer(std::size_t placed, const PassLimits& li
   keep_best(layer, room_for_all ? kept_.size() : most);
   for (std::size_t at = 0; at < kept_.size(); ++at) {
     const std::uint32_t index = kept_[at];
-    if (layer.state(index).bound >= limit_ || is_dominated_by_more(placed, index)) continue;
-    if (phases_ && waits_by_phases(layer, index)) continue;
+    if (layer.state(index).bound >= limit_ || (phases_ && waits_by_phases(layer, index))) continue;
+    if (is_dominated_by_more(placed, index)) continue;
     ++result_->states;
     const auto owed = static_cast<std::uint64_t>(owed_);
     owed_ -= static_cast<double>(owed);
@@ -264,7 +266,9 @@ void LayeredSearch<Words>::find_candidates(const Parent& parent) {
       std::size_t q = piece;
       for (std::size_t k = 0; k < resources; ++k)
         while (held_[q * resources + k] + demand[k] > kCapacityUnits) ++q;
-      room_ = std::min(room_, parent.moment(q) + block.modes[m].duration);
+      const Ticks finish = parent.moment(q) + block.modes[m].duration;
+      const bool at_once = block_.unhindered[m] != 0 && finish <= parent.all_done;
+      room_ = std::min(room_, at_once ? parent.moment(q) + 1 : finish);
       candidates_.push_back({start, static_cast<std::uint32_t>(q)});
     }
   });
@@ -333,7 +337,7 @@ void LayeredSearch<Words>::start_together(const Parent& parent, std::size_t piec
     for (const OpStart& start : filling.starts) others.erase(start.op);
     for (const OpStart& start : filling.starts)
       if (equals_.goes_after(parent.state, start, others)) return true;
-    if (leaves_room(time, others, filling)) return true;
+    if (leaves_room(parent, piece, others, filling)) return true;
     owed_ += 1 / kChildrenPerUnit;
     add_child(parent, piece, filling.starts, barring);
     return owed_ < affordable_;
@@ -345,16 +349,21 @@ void LayeredSearch<Words>::start_together(const Parent& parent, std::size_t piec
   result_->least_cut = std::min(result_->least_cut, parent.state.bound);
 }
 
-// Whether one of the others could run beside the filling and end before anything else happens.
+// Whether one of the others could run beside the filling and end before anything else happens; or, unhindered, before
+// all has ended.
 template <std::size_t Words>
-bool LayeredSearch<Words>::leaves_room(Ticks time, const OpSet<Words>& others,
+bool LayeredSearch<Words>::leaves_room(const Parent& parent, std::size_t piece, const OpSet<Words>& others,
                                        const MomentFiller::Filling& filling) const {
   const Block& block = *block_.block;
+  const Ticks time = parent.moment(piece);
+  Ticks last = parent.all_done;
+  for (const OpStart& start : filling.starts) last = std::max(last, time + block.modes[start.mode].duration);
   return others.any_of([&](std::size_t op) {
     for (std::size_t m = block.mode_offsets[op]; m < block.mode_offsets[op + 1]; ++m) {
       if (block.modes[m].exclusive) continue;
-      if (time + block.modes[m].duration > filling.until) return false;
-      bool fits = true;
+      const Ticks finish = time + block.modes[m].duration;
+      if (finish > last) return false;
+      bool fits = finish <= filling.until || block_.unhindered[m] != 0;
       for (std::size_t k = 0; k < block.resources && fits; ++k) fits = block.demand(m)[k] <= filling.free[k];
       if (fits) return true;
     }
@@ -412,6 +421,8 @@ void LayeredSearch<Words>::add_child(const Parent& parent, std::size_t piece, st
   }
   child.bound = std::max(parent.state.bound, static_cast<double>(end));
   set_bound(parent, child);
+  if (phases_ && child.bound < limit_ && asked_phases_ >= kLeastAskedBefore && waited_by_phases_ * 2 > asked_phases_)
+    count_phases_in(child, running_);
   if (child.bound >= limit_) return;
   StateLayer<Words>& layer = layers_[parent.placed + starts.size()];
   // Once a layer has states enough, one with a rank above all of theirs would not be kept: it is not even added.
@@ -499,21 +510,27 @@ Ticks LayeredSearch<Words>::least_end_beside(const State& state) {
   return end;
 }
 
-// Whether by phases it is too late, or has to wait.
+// Whether by phases it is too late, or has to wait with a bound that says so.
 template <std::size_t Words>
 bool LayeredSearch<Words>::waits_by_phases(StateLayer<Words>& layer, std::uint32_t index) {
   if (layer.state(index).bound_by_phases) return false;
-  const std::uint64_t looked_at = phase_rest_.looked_at();
-  const Ticks end =
-      phase_rest_.least_end(layer.state(index), layer.running(index), static_cast<Ticks>(std::ceil(limit_)));
-  owed_ += static_cast<double>(phase_rest_.looked_at() - looked_at) / static_cast<double>(kPhaseSetsPerUnit);
-  const auto bound = static_cast<double>(end);
-  const bool waits = bound >= std::min(below_, limit_);
-  ++asked_phases_;
-  waited_by_phases_ += waits ? 1 : 0;
-  phases_ = asked_phases_ < kPhasesOnTrial || waited_by_phases_ * kPhasesToDropOne >= asked_phases_;
-  if (waits && bound < limit_) layer.put_back(index, bound);
+  State state = layer.state(index);
+  count_phases_in(state, layer.running(index));
+  const bool waits = state.bound >= std::min(below_, limit_);
+  if (waits && state.bound < limit_) layer.put_back(index, state.bound);
   return waits;
+}
+
+template <std::size_t Words>
+void LayeredSearch<Words>::count_phases_in(State& state, std::span<const Running> running) {
+  const std::uint64_t looked_at = phase_rest_.looked_at();
+  const Ticks end = phase_rest_.least_end(state, running, static_cast<Ticks>(std::ceil(limit_)));
+  owed_ += static_cast<double>(phase_rest_.looked_at() - looked_at) / static_cast<double>(kPhaseSetsPerUnit);
+  state.bound = state.rank = std::max(state.bound, static_cast<double>(end));
+  state.bound_by_phases = true;
+  ++asked_phases_;
+  waited_by_phases_ += state.bound >= std::min(below_, limit_) ? 1 : 0;
+  phases_ = asked_phases_ < kPhasesOnTrial || waited_by_phases_ * kPhasesToDropOne >= asked_phases_;
 }
 
 // And the rank. The bound is at least that of the parent.

@@ -25,14 +25,18 @@
 //  - Room before. If some operator y could, in some mode, run to its end before s, or beside X from s to its end before
 //    f, then the child is dropped: in the completion above, y could be moved there, ending sooner than its start, which
 //    again lowers the sum.
+//  - Nothing in the way. Let the demands of an operator y in the fastest of its modes that are not exclusive be
+//    uncontested: whatever may run beside it in such modes, there is enough for all. If y could start at s and end
+//    while something still runs that has started by then, it does. In the completion above it could be moved there:
+//    nothing is in its way, since no exclusive mode can start before its end either, and it would end sooner.
 //  - Exclusive modes. An exclusive mode (block.h) tolerates nothing beside it, so it is a barrier. Let e be a moment at
 //    which nothing runs and x is free to start, and let x run later in an exclusive mode, from e' on. Moving x to e and
 //    all between e and e' back by its duration keeps every constraint and the makespan. So at such a moment it can be
 //    decided for good: x exclusively now, or never exclusively. Of several such operators the first in index order goes
 //    first; a child that starts the k-th of them bars the earlier ones, and a child that passes the moment with others
 //    bars them all. A state therefore also has the set B of barred operators, and V(N) counts completions that respect
-//    it. The two rules do not disturb each other: what the first one looks at depends on e, not on which operator runs
-//    there, and it moves no operator into an exclusive mode.
+//    it. This does not disturb the rules above: what these look at depends on e, not on which operator runs there, and
+//    they move no operator into an exclusive mode.
 //    An operator that nothing waits for need not run exclusively before the end: moved there, all behind it comes
 //    forward by its duration. So it is neither started in this way nor barred. Instead, a state is completed as it is
 //    with all that is unplaced one after another, which is a schedule worth knowing in any case.
@@ -61,7 +65,7 @@
 //    that are not exclusive: in none of these is the first group needless, since it could be dissolved. Those of them
 //    that begin as states alive do, of this group and needless, may at some layer be represented by one of them alone;
 //    of its completions take one with the least sum of finishes among operators unplaced. It obeys the rules above:
-//    room before could move an operator out of an exclusive mode, but that would shorten the schedule. Its next state
+//    the first two could move an operator out of an exclusive mode, but that would shorten the schedule. Its next state
 //    is alive, or dominated by one of the same group, which has such a completion as well, or by one that is not
 //    needless, for which the claim is known; and it is needless no more before the group ends.
 //
@@ -74,8 +78,9 @@
 // later than in the second, and so does every operator that something unplaced waits for. Then from t2 on the first has
 // everything free and finished that the second has, every completion of the second completes the first, and V1 ≤ V2:
 // the second is dropped. Who holds what does not matter: the many operators for which nobody waits, gradients of
-// weights above all, stand for each other. States with the same S have as many operators placed, and when a layer of
-// states with so many is expanded all its states are known.
+// weights above all, stand for each other. What is not contested does not count as held: as long as the first holds it,
+// all that runs may run beside it, and there is enough for all. States with the same S have as many operators placed,
+// and when a layer of states with so many is expanded all its states are known.
 //
 // Two more kinds of states are compared. First, of operators with the same modes that nothing waits for it does not
 // matter which are placed, among those that are free by t: exchanging two of them in all that follows changes nothing.
@@ -97,7 +102,7 @@
 //
 // Phases. Where exclusive modes matter more than the work of resources, a pass for the proof also bounds states by when
 // they would end if only these modes kept operators apart (phase_rest.h). That takes longer, so it is done when they
-// are about to be expanded.
+// are about to be expanded; or before they are even added, where it drops most.
 //
 // Moments. Of the sets that fit, only those are looked at that leave little enough unused until the next finish
 // (moment.h).
@@ -224,11 +229,13 @@ class LayeredSearch {
   void start_exclusively(const Parent& parent);
   void start_one(const Parent& parent, std::size_t piece);
   void start_together(const Parent& parent, std::size_t piece);
-  bool leaves_room(Ticks time, const OpSet<Words>& others, const MomentFiller::Filling& filling) const;
+  bool leaves_room(const Parent& parent, std::size_t piece, const OpSet<Words>& others,
+                   const MomentFiller::Filling& filling) const;
   void add_child(const Parent& parent, std::size_t piece, std::span<const OpStart> starts, const Barring& barring);
   void put_time_forward(State& state);
   Ticks least_end_beside(const State& state);
   bool waits_by_phases(StateLayer<Words>& layer, std::uint32_t index);
+  void count_phases_in(State& state, std::span<const Running> running);
   void set_bound(const Parent& parent, State& child);
   void finish_schedule(const Parent& parent, Ticks start, std::span<const OpStart> starts, const State& child,
                        Ticks ended);

@@ -116,6 +116,16 @@ TEST(Pass, either_way_to_start_operators_finds_what_brute_force_finds_where_band
   }
 }
 
+TEST(Pass, either_way_to_start_operators_finds_what_brute_force_finds_where_some_have_nothing_in_the_way) {
+  for (std::uint64_t seed = 0; seed < (kThinTests ? 60 : 1500); ++seed) {
+    const Instance instance = testing::some_with_plenty_of_cores(3 + seed % 4, seed);
+    const double optimum = testing::least_makespan(instance);
+    for (const PassLimits& limits : {kOneAtATime, kTogether, kByBounds})
+      ASSERT_NEAR(schedule_by_passes(instance, limits).makespan, optimum, 1e-8 * optimum)
+          << "seed " << seed << " together " << limits.together << " by bounds " << limits.by_bounds;
+  }
+}
+
 // Beyond what brute force can do, one way against the other.
 TEST(Pass, either_way_to_start_operators_ends_with_the_same_makespan) {
   for (std::uint64_t seed = 0; seed < (kThinTests ? 10 : 400); ++seed) {
@@ -171,6 +181,28 @@ TEST(Pass, an_equal_for_which_nobody_waits_may_start_first_if_it_is_slow) {
   instance.add_edge(first, after_first);
   for (const PassLimits& limits : {kOneAtATime, kTogether, kByBounds})
     EXPECT_NEAR(schedule_by_passes(instance, limits).makespan, 6, 1e-8);
+}
+
+// Beside the first, one with a slow mode that nothing keeps from starting does better to wait for the room that its
+// fast mode takes.
+TEST(Pass, one_with_nothing_in_the_way_of_its_slow_mode_may_wait_for_its_fast_one) {
+  Instance instance;
+  instance.resources = {{"tc", 1}, {"vc", 3}, {"net", 1}};
+  instance.add_op("long");
+  instance.add_mode(13, std::array{1.0, 0.0, 0.0});
+  const OpId first = instance.add_op("first");
+  instance.add_mode(1, std::array{0.0, 2.0, 0.0});
+  const OpId after_first = instance.add_op("after first");
+  instance.add_mode(12, std::array{0.0, 0.0, 1.0});
+  const OpId slow_or_fast = instance.add_op("slow or fast");
+  instance.add_mode(6, std::array{0.0, 1.0, 0.0});
+  instance.add_mode(3, std::array{0.0, 2.0, 0.0});
+  const OpId last = instance.add_op("last");
+  instance.add_mode(9, std::array{0.0, 2.0, 0.0});
+  instance.add_edge(first, after_first);
+  instance.add_edge(slow_or_fast, last);
+  for (const PassLimits& limits : {kOneAtATime, kTogether, kByBounds})
+    EXPECT_NEAR(schedule_by_passes(instance, limits).makespan, 13, 1e-8);
 }
 
 TEST(Pass, one_for_the_proof_drops_only_what_is_too_long) {

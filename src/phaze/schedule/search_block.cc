@@ -30,6 +30,8 @@ template <std::size_t Words>
 void SearchBlock<Words>::prepare(const Block& given) {
   block = &given;
   set_order();
+  set_modes();
+  set_contested();
   set_resources();
   find_equals();
   find_equal_ends();
@@ -58,22 +60,74 @@ void SearchBlock<Words>::set_order() {
 }
 
 template <std::size_t Words>
-void SearchBlock<Words>::set_resources() {
+void SearchBlock<Words>::set_modes() {
   const std::size_t resources = block->resources;
   lightest.assign(block->size * resources, kCapacityUnits + 1);
+  heaviest_.assign(block->size * resources, 0);
+  fastest_shareable.assign(block->mode_offsets.begin(), block->mode_offsets.end() - 1);
   for (std::size_t i = 0; i < block->size; ++i)
     for (std::size_t m = block->mode_offsets[i]; m < block->mode_offsets[i + 1]; ++m)
       if (!block->modes[m].exclusive)
         for (std::size_t k = 0; k < resources; ++k) {
-          Units& least = lightest[i * resources + k];
-          least = std::min(least, block->demand(m)[k]);
+          const Units units = block->demand(m)[k];
+          lightest[i * resources + k] = std::min(lightest[i * resources + k], units);
+          heaviest_[i * resources + k] = std::max(heaviest_[i * resources + k], units);
         }
+  for (std::size_t i = 0; i < block->size; ++i)
+    while (fastest_shareable[i] < block->mode_offsets[i + 1] && block->modes[fastest_shareable[i]].exclusive)
+      ++fastest_shareable[i];
+}
+
+template <std::size_t Words>
+void SearchBlock<Words>::set_contested() {
+  const std::size_t resources = block->resources;
+  contested.assign(block->modes.size() * resources, 0);
+  unhindered.assign(block->modes.size(), 0);
+  for (std::size_t i = 0; i < block->size; ++i) {
+    if (fastest_shareable[i] < block->mode_offsets[i + 1]) unhindered[fastest_shareable[i]] = 1;
+    for (std::size_t k = 0; k < resources; ++k) {
+      if (heaviest_[i * resources + k] == 0) continue;
+      const Units most = most_beside(i, k);
+      for (std::size_t m = block->mode_offsets[i]; m < block->mode_offsets[i + 1]; ++m) {
+        const Units units = block->demand(m)[k];
+        if (units == 0 || units + most <= kCapacityUnits || block->modes[m].exclusive) continue;
+        contested[m * resources + k] = units;
+        unhindered[m] = 0;
+      }
+    }
+  }
+}
+
+// All that run beside the operator at one moment demand no more than this in shareable modes: of every chain there is
+// one at most. Where it is more than there is, it does not matter how much.
+template <std::size_t Words>
+Units SearchBlock<Words>::most_beside(std::size_t op, std::size_t resource) {
+  chains_.clear();
+  Units most = 0;
+  OpSet<Words> beside = all - before[op] - after[op];
+  beside.erase(op);
+  beside.any_of([&](std::size_t i) {
+    const Units units = heaviest_[i * block->resources + resource];
+    if (units == 0) return false;
+    auto chain = std::ranges::find_if(chains_, [&](const Chain& one) { return before[i].contains(one.last); });
+    if (chain == chains_.end()) chain = chains_.insert(chain, {.last = i, .heaviest = 0});
+    most += std::max<Units>(0, units - chain->heaviest);
+    *chain = {.last = i, .heaviest = std::max(units, chain->heaviest)};
+    return most > kCapacityUnits;
+  });
+  return most;
+}
+
+template <std::size_t Words>
+void SearchBlock<Words>::set_resources() {
+  const std::size_t resources = block->resources;
   demand_hashes.assign(block->modes.size(), 0);
   std::vector<double> work(resources, 0);
   for (std::size_t m = 0; m < block->modes.size(); ++m)
     for (std::size_t k = 0; k < resources; ++k) {
-      demand_hashes[m] = mix(demand_hashes[m] ^ static_cast<std::uint64_t>(block->demand(m)[k]));
-      work[k] += static_cast<double>(block->demand(m)[k]) * static_cast<double>(block->modes[m].duration);
+      const Units units = contested_by(m)[k];
+      demand_hashes[m] = mix(demand_hashes[m] ^ static_cast<std::uint64_t>(units));
+      work[k] += static_cast<double>(units) * static_cast<double>(block->modes[m].duration);
     }
   scarcest_first.clear();
   for (std::size_t k = 0; k < resources; ++k)
@@ -85,10 +139,6 @@ template <std::size_t Words>
 void SearchBlock<Words>::find_equals() {
   equals_before.assign(block->size, {});
   twins_before.assign(block->size, {});
-  fastest_shareable.assign(block->mode_offsets.begin(), block->mode_offsets.end() - 1);
-  for (std::size_t i = 0; i < block->size; ++i)
-    while (fastest_shareable[i] < block->mode_offsets[i + 1] && block->modes[fastest_shareable[i]].exclusive)
-      ++fastest_shareable[i];
   for (std::size_t b = 0; b < block->size; ++b)
     for (std::size_t a = 0; a < block->size; ++a) {
       const bool goes_first = after[b].subset_of(after[a]) && (a < b || after[a] != after[b]);

@@ -23,18 +23,35 @@ struct SearchBlock {
   OpSet<Words> as_well_alone;                    // operators that take no longer alone than their share of a resource
   std::vector<Units> lightest;                   // per operator and resource: the least that a shareable mode demands
   std::vector<std::uint32_t> longest_first;      // operators by what remains from their start on
-  std::vector<std::uint32_t> scarcest_first;     // resources that are demanded at all, the one with the most work first
-  std::vector<std::uint64_t> demand_hashes;      // of modes
+  // Per mode and resource: what a shareable mode demands of it, if the resource could run out beside it, and else
+  // nothing.
+  std::vector<Units> contested;
+  std::vector<std::uint8_t> unhindered;       // per mode: no shareable one is faster, and nothing of it is contested
+  std::vector<std::uint32_t> scarcest_first;  // resources that are contested, the one with the most work first
+  std::vector<std::uint64_t> demand_hashes;   // of modes: of what is contested
+
+  const Units* contested_by(std::size_t mode) const { return contested.data() + mode * block->resources; }
 
   // The block must outlive its use here.
   void prepare(const Block& given);
 
  private:
+  struct Chain {
+    std::size_t last;
+    Units heaviest;  // that one of it demands
+  };
+
   void set_order();
+  void set_modes();
+  void set_contested();
+  Units most_beside(std::size_t op, std::size_t resource);
   void set_resources();
   void find_equals();
   void find_equal_ends();
   void find_what_runs_as_well_alone();
+
+  std::vector<Units> heaviest_;  // per operator and resource: the most that a shareable mode demands
+  std::vector<Chain> chains_;
 };
 
 extern template struct SearchBlock<1>;

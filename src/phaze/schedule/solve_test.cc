@@ -92,6 +92,14 @@ TEST(Exact, agrees_with_brute_force_where_chains_have_ends_that_nobody_waits_for
     ASSERT_NO_FATAL_FAILURE(expect_best(solver, testing::chains_with_ends(4 + seed % 3, seed))) << "seed " << seed;
 }
 
+// What may run beside these operators leaves enough for them, in all modes or in some.
+TEST(Exact, agrees_with_brute_force_where_some_operators_have_nothing_in_the_way) {
+  Solver solver;
+  for (std::uint64_t seed = 0; seed < 2'000; seed += kThinning)
+    ASSERT_NO_FATAL_FAILURE(expect_best(solver, testing::some_with_plenty_of_cores(4 + seed % 3, seed)))
+        << "seed " << seed;
+}
+
 // The ILP is given the schedule of the exact engine to beat, and none of its bounds: had the engine missed a better
 // one, CBC would find it. A few instances take CBC minutes; it stops there after so many nodes, and must not have found
 // a better schedule, nor a bound above the optimum. scripts/bench-schedule leaves it more time, and its own start.

@@ -66,7 +66,7 @@ bool StateLayer<Words>::dominates(const State& a, std::span<const Running> mine,
   }
   // Both hold less and less, so it suffices to look at b's time and whenever something of b's has ended.
   for (const std::uint32_t k : block_->scarcest_first) {
-    const auto demand = [&](const Running& runs) { return block_->block->demand(runs.mode)[k]; };
+    const auto demand = [&](const Running& runs) { return block_->contested_by(runs.mode)[k]; };
     Units held = 0, held_by_other = 0;
     for (std::size_t r = first; r < mine.size(); ++r) held += demand(mine[r]);
     for (const Running& runs : theirs) held_by_other += demand(runs);
@@ -96,7 +96,7 @@ Key StateLayer<Words>::key_of(const State& state, std::span<const Running> runni
     double packed = 0;
     Units held = 0;
     for (std::size_t r = k < scarcest.size() ? running.size() : 0; r-- > 0;) {
-      const Units demand = block_->block->demand(running[r].mode)[scarcest[k]];
+      const Units demand = block_->contested_by(running[r].mode)[scarcest[k]];
       packed += static_cast<double>(running[r].finish - state.time) * static_cast<double>(demand);
       if (k > 0) continue;
       const Units before = held;

@@ -249,4 +249,25 @@ Instance chains_with_ends(std::size_t operators, std::uint64_t seed) {
   return instance;
 }
 
+Instance some_with_plenty_of_cores(std::size_t operators, std::uint64_t seed) {
+  Random random(seed);
+  Instance instance;
+  const double few = static_cast<double>(random.between(1, 3)), many = static_cast<double>(random.between(2, 5));
+  instance.resources = {{"tc", few}, {"vc", many}};
+  const bool coarse = random.chance(0.5);
+  for (std::size_t i = 0; i < operators; ++i) {
+    const OpId op = instance.add_op("op" + std::to_string(i));
+    const double seconds = duration(random, 1, 10, coarse);
+    const bool scarce = random.chance(0.5);
+    const double most = scarce ? few : std::min(many, 2.0);
+    const double efficiency = random.real(0.5, 1);
+    for (double cores = 1; cores <= most; ++cores)
+      instance.add_mode(seconds / std::pow(cores, efficiency), std::array{scarce ? cores : 0, scarce ? 0 : cores});
+    if (random.chance(0.3)) instance.add_mode(seconds * random.real(0.2, 0.6), std::array{few, many});
+    for (std::size_t j = 0; j < i; ++j)
+      if (random.chance(0.25)) instance.add_edge(OpId(j), op);
+  }
+  return instance;
+}
+
 }  // namespace phaze::schedule::testing

@@ -36,4 +36,8 @@ Instance bandwidth_bound(std::size_t operators, std::uint64_t seed);
 // backward passes. With 1, 2, 4, … cores each, or with one core or all.
 Instance chains_with_ends(std::size_t operators, std::uint64_t seed);
 
+// Some operators on one to three cores of which there are few, and others on cores of a second kind, of which there are
+// enough for all, or nearly: with one or two of them, or with all cores of both kinds and nothing beside.
+Instance some_with_plenty_of_cores(std::size_t operators, std::uint64_t seed);
+
 }  // namespace phaze::schedule::testing

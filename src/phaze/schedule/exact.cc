@@ -30,6 +30,8 @@ constexpr std::uint64_t kLeastAskedBefore = 64;
 constexpr std::uint64_t kMostSets = std::uint64_t{1} << 24U, kMostSetsToFind = 256;
 // By this the first limit on what comes up is above the least bound; then there are at most about so many.
 constexpr double kNextToNothing = 1e-9, kMostRises = 64;
+// Of a layer, so many come up at once, and a part of all that have been looked at.
+constexpr std::uint64_t kAtOnce = 64, kPartAtOnce = 16;
 // With more steps than this to remember, some hundred megabytes, states of higher bounds wait no more.
 constexpr std::size_t kMostSteps = std::size_t{1} << 21U;
 // A layer is made with room for this many times the states that a pass keeps, since some will be dominated.
@@ -82,12 +84,13 @@ PassResult LayeredSearch<Words>::pass(const Block& block, const std::vector<Sear
   if (limits.by_bounds) below_ = least_bound(limits);
   for (;;) {
     const bool last = below_ == kNoLimit;
+    all_came_up_ = true;
     for (std::size_t placed = 0; placed < block.size; ++placed) {
       if (!expand_layer(placed, limits, stop)) return result;
       // By now nobody comes back to the layer.
       if (last) layers_[placed].end();
     }
-    if (last || !raise_limit()) return result;
+    if (last || (all_came_up_ && !raise_limit())) return result;
   }
 }
 
@@ -102,10 +105,11 @@ double LayeredSearch<Words>::least_bound(const PassLimits& limits) const {
 template <std::size_t Words>
 bool LayeredSearch<Words>::expand_layer(std::size_t placed, const PassLimits& limits, Stop& stop) {
   StateLayer<Words>& layer = layers_[placed];
-  layer.take(below_, limit_, kept_);
+  const bool room_for_all = below_ < kNoLimit;
+  const std::uint64_t at_once = room_for_all ? kAtOnce + result_->states / kPartAtOnce : layer.size();
+  all_came_up_ = layer.take(below_, limit_, at_once, kept_) && all_came_up_;
   if (kept_.empty()) return true;
   owed_ += static_cast<double>(layer.drop_dominated(limit_, kept_)) / kComparisonsPerUnit;
-  const bool room_for_all = below_ < kNoLimit;
   const std::size_t most = std::min(limits.width, affordable(stop, block_.block->size - placed));
   if (kept_.size() > most && limits.ends_where_too_narrow) return end_at(placed, 0);
   keep_best(layer, room_for_all ? kept_.size() : most);

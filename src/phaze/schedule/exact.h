@@ -126,7 +126,9 @@
 // good. So a pass for the proof goes through the layers several times: states with a bound of `below` or more wait in
 // their layers, and `below` rises from the least bound on, such that every time some more come up. In the end about as
 // many states have been expanded as A* would have, while those of a front are still compared in bulk, and schedules
-// are found on the way. If the budget ends before, no schedule is shorter than the least bound of a state that waits,
+// are found on the way. Thousands of states may share a bound, those that lead to the best schedule with those that do
+// not; so of a layer some come up at once, the others when the pass has been through and has not found a schedule that
+// makes them needless. If the budget ends before, no schedule is shorter than the least bound of a state that waits,
 // which is about the last `below`. The price is memory: layers are kept until the end. Where that is too much, all
 // states come up at once, in a last round that gives layers back as it goes. (Passes that began anew with rising limits
 // expanded nearly twice as many states: each repeats what those before it did.)
@@ -251,6 +253,7 @@ class LayeredSearch {
   bool finding_ = false;  // rather than proving
   bool together_ = false;
   bool phases_ = false;
+  bool all_came_up_ = true;      // with bounds below below_
   PhaseRest<Words> phase_rest_;  // where these count
   std::uint64_t asked_phases_ = 0, waited_by_phases_ = 0;
   double owed_ = 0;                        // units of work done beside states

@@ -230,7 +230,7 @@ bool StateLayer<Words>::insert(const State& state, std::span<const Running> runn
 }
 
 template <std::size_t Words>
-void StateLayer<Words>::take(double below, double limit, std::vector<std::uint32_t>& taken) {
+bool StateLayer<Words>::take(double below, double limit, std::size_t most, std::vector<std::uint32_t>& taken) {
   taken.clear();
   std::erase_if(waiting_, [&](std::uint32_t i) {
     const double bound = states_[i].state.bound;
@@ -239,6 +239,15 @@ void StateLayer<Words>::take(double below, double limit, std::vector<std::uint32
     taken.push_back(i);
     return true;
   });
+  if (taken.size() <= most) return true;
+  const auto first_left = taken.begin() + static_cast<std::ptrdiff_t>(most);
+  std::ranges::nth_element(taken, first_left, [&](std::uint32_t a, std::uint32_t b) {
+    const double x = states_[a].state.bound, y = states_[b].state.bound;
+    return x != y ? x < y : a < b;
+  });
+  waiting_.insert(waiting_.end(), first_left, taken.end());
+  taken.erase(first_left, taken.end());
+  return false;
 }
 
 template <std::size_t Words>

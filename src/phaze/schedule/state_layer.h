@@ -43,8 +43,9 @@ class StateLayer {
 
   // States that are alive and have not been taken yet, or have been put back.
   std::span<const std::uint32_t> waiting() const { return waiting_; }
-  // Takes those of them with a bound below this. Those with a bound of `limit` or more wait no longer.
-  void take(double below, double limit, std::vector<std::uint32_t>& taken);
+  // Takes those of them with a bound below this, and at most so many, of the least bounds. Those with a bound of
+  // `limit` or more wait no longer. False if others below were left.
+  bool take(double below, double limit, std::size_t most, std::vector<std::uint32_t>& taken);
   // To wait again, with a bound by phases.
   void put_back(std::uint32_t i, double bound) {
     states_[i].state.bound = states_[i].state.rank = bound;

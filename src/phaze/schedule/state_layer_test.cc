@@ -91,14 +91,35 @@ TEST_F(StateLayerTest, states_are_taken_once_and_wait_again_when_put_back) {
     ASSERT_TRUE(insert(one));
   }
   std::vector<std::uint32_t> taken;
-  layer_.take(2.5, 3.5, taken);
+  EXPECT_TRUE(layer_.take(2.5, 3.5, 10, taken));
   EXPECT_EQ(taken, (std::vector<std::uint32_t>{1, 2}));
   EXPECT_EQ(layer_.waiting().size(), 1U) << "4 is beyond the limit";
   layer_.put_back(1, 2.7);
-  layer_.take(3.2, 3.5, taken);
+  EXPECT_TRUE(layer_.take(3.2, 3.5, 10, taken));
   EXPECT_EQ(taken, (std::vector<std::uint32_t>{0, 1}));
   EXPECT_EQ(layer_.state(1).bound, 2.7);
   EXPECT_TRUE(layer_.waiting().empty());
+}
+
+TEST_F(StateLayerTest, of_more_states_than_wanted_those_of_the_least_bounds_are_taken_first) {
+  const std::vector<double> bounds = {3.0, 1.0, 2.0, 1.0, 2.5};
+  for (std::uint32_t i = 0; i < bounds.size(); ++i) {
+    SearchState<1> one = i < 4 ? state(10, {i}) : state(10, {0, 2});
+    one.bound = bounds[i];
+    ASSERT_TRUE(insert(one));
+  }
+  std::vector<std::uint32_t> taken;
+  std::vector<std::size_t> counts;
+  std::vector<double> order;
+  for (bool all = false; !all;) {
+    all = layer_.take(2.8, 9, 2, taken);
+    counts.push_back(taken.size());
+    std::ranges::sort(taken);
+    for (const std::uint32_t i : taken) order.push_back(bounds[i]);
+  }
+  EXPECT_EQ(counts, (std::vector<std::size_t>{2, 2}));
+  EXPECT_EQ(order, (std::vector<double>{1, 1, 2, 2.5}));
+  EXPECT_EQ(layer_.waiting().size(), 1U);
 }
 
 // A state of operator 0, which nobody waits for, is a moment and a finish.
@@ -127,7 +148,7 @@ TEST_F(StateLayerTest, states_that_none_dominates_are_left_however_many_there_ar
       expected += is_dominated ? 0 : 1;
     }
     std::vector<std::uint32_t> taken;
-    layer_.take(1, 1, taken);
+    EXPECT_TRUE(layer_.take(1, 1, count, taken));
     layer_.drop_dominated(1, taken);
     EXPECT_EQ(taken.size(), expected) << count;
   }

@@ -271,8 +271,8 @@ void LayeredSearch<Words>::find_candidates(const Parent& parent) {
       for (std::size_t k = 0; k < resources; ++k)
         while (held_[q * resources + k] + demand[k] > kCapacityUnits) ++q;
       const Ticks finish = parent.moment(q) + block.modes[m].duration;
-      const bool at_once = block_.unhindered[m] != 0 && finish <= parent.all_done;
-      room_ = std::min(room_, at_once ? parent.moment(q) + 1 : finish);
+      const bool starts_now = block_.unhindered[m] != 0 && finish <= parent.all_done;
+      room_ = std::min(room_, starts_now ? parent.moment(q) + 1 : finish);
       candidates_.push_back({start, static_cast<std::uint32_t>(q)});
     }
   });

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <initializer_list>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -39,6 +42,29 @@ inline CLI::Option* add_time(CLI::App& app, const std::string& name, double& sec
       "");
   const auto assign = [&seconds](const std::string& text) { seconds = *parse_time(text); };
   return app.add_option_function<std::string>(name, assign, help)->check(check)->type_name("TIME");
+}
+
+// A part of a whole, less than all of it: "0.001", "1%", "0".
+inline std::optional<double> parse_share(std::string_view text) {
+  const bool percent = text.ends_with('%');
+  if (percent) text.remove_suffix(1);
+  double share = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), share);
+  if (failure != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (percent) share /= 100;
+  if (!(share >= 0 && share < 1)) return std::nullopt;
+  return share;
+}
+
+// An option that is a share.
+inline CLI::Option* add_share(CLI::App& app, const std::string& name, double& share, const std::string& help) {
+  const CLI::Validator check(
+      [](std::string& text) {
+        return parse_share(text) ? "" : "'" + text + "' is not a share like 1% or 0.001, from 0 to less than 1";
+      },
+      "");
+  const auto assign = [&share](const std::string& text) { share = *parse_share(text); };
+  return app.add_option_function<std::string>(name, assign, help)->check(check)->type_name("SHARE");
 }
 
 // "'sparse' is none of eager, flash".

@@ -145,6 +145,9 @@ void add_schedule_command(CLI::App& app, Session& session) {
                   "Stop after so many states of the search, the same on every machine (default: 1000000)")
       ->check(positive_whole_number())
       ->type_name("N");
+  add_share(command, "--gap", options->solve.gap,
+            "Good enough: schedules that are shorter by no more than this, like 1% or 0.001, are not looked for "
+            "(default: 0, the shortest)");
   command.add_option("--trace", options->trace, "Also write the schedule for Perfetto or chrome://tracing")
       ->type_name("FILE");
   command.footer(

@@ -29,7 +29,7 @@ LayerTime LayerScheduler::time(const workload::OpGraph& graph, const cost::Opera
     if (left_out(i)) instance_.durations[instance_.mode_offsets[i]] = 0;
   Stop stop({.work = states_});
   if (engine_ == schedule::Engine::kIlp) {
-    ilp_solution_ = schedule::solve(instance_, {.engine = engine_}, stop);
+    ilp_solution_ = schedule::solve(instance_, {.engine = engine_, .gap = gap_}, stop);
     solution_ = &ilp_solution_;
   } else {
     solution_ = &solver_.solve(instance_, stop);

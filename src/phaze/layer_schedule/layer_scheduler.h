@@ -18,8 +18,9 @@ struct LayerTime {
 class LayerScheduler {
  public:
   explicit LayerScheduler(InstanceOptions options = {}, std::uint64_t states_per_layer = 500,
-                          schedule::Engine engine = schedule::Engine::kExact, schedule::BlockMemo* memo = nullptr)
-      : options_(options), states_(states_per_layer), engine_(engine), solver_(memo) {}
+                          schedule::Engine engine = schedule::Engine::kExact, schedule::BlockMemo* memo = nullptr,
+                          double gap = 0)
+      : options_(options), states_(states_per_layer), engine_(engine), gap_(gap), solver_(memo, gap) {}
 
   enum class Collectives : std::uint8_t { kTimed, kFree };
 
@@ -38,6 +39,7 @@ class LayerScheduler {
   InstanceOptions options_;
   std::uint64_t states_;
   schedule::Engine engine_;
+  double gap_;
   schedule::Instance instance_;
   schedule::Solver solver_;
   schedule::Solution ilp_solution_;

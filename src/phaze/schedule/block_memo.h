@@ -22,7 +22,7 @@ namespace phaze::schedule {
 struct BlockResult {
   BlockSchedule schedule;
   Ticks lower_bound = 0;
-  bool optimal = false;
+  bool optimal = false;    // no schedule is shorter by more than was worth looking for (goal.h)
   std::uint64_t work = 0;  // that the search took, in units of a Stop; 0 where none was needed
 };
 

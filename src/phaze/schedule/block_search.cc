@@ -15,6 +15,7 @@ PassLimits limits_of(const PlannedPass& pass, bool phases, const Goal& goal, con
   return {.width = pass.width,
           .together = pass.together,
           .enough = pass.width == kWidest ? result.lower_bound : std::max(goal.short_enough(), result.lower_bound),
+          .gap = goal.gap,
           .ends_where_too_narrow = pass.whole_or_nothing,
           .by_bounds = pass.by_bounds,
           .phases = phases};
@@ -39,9 +40,9 @@ void BlockSearch<Words>::set_worths(const Block& block, std::span<const double> 
 
 // Raises the bound, and sets the worths for passes to come. True if no schedule is shorter than the one at hand.
 template <std::size_t Words>
-bool BlockSearch<Words>::settle_by_antichains(const Block& block, Ticks by_phases, Stop& stop, BlockResult& result,
-                                              Statistics& statistics) {
-  antichain_bound_ = antichains_.solve(block, result.schedule, limit_of(result), stop);
+bool BlockSearch<Words>::settle_by_antichains(const Block& block, Ticks by_phases, const Goal& goal, Stop& stop,
+                                              BlockResult& result, Statistics& statistics) {
+  antichain_bound_ = antichains_.solve(block, result.schedule, limit_of(result, goal), stop);
   statistics.pivots += antichains_.pivots();
   phases_ = static_cast<double>(by_phases) > kClose * antichain_bound_;
   phases_lead_ = static_cast<double>(by_phases) > antichain_bound_;
@@ -51,7 +52,7 @@ bool BlockSearch<Words>::settle_by_antichains(const Block& block, Ticks by_phase
     antichains_.lift();
   }
   dropped_for_ = 0;
-  if (closed(result) || !drop_modes(block, limit_of(result), result) || closed(result)) {
+  if (closed(result, goal) || !drop_modes(block, limit_of(result, goal), result) || closed(result, goal)) {
     result.optimal = true;
     ++statistics.closed_by_antichains;
   }
@@ -63,7 +64,7 @@ template <std::size_t Words>
 bool BlockSearch<Words>::search(const Block& block, std::span<const PlannedPass> passes, const Goal& goal, Stop& stop,
                                 BlockResult& result, Statistics& statistics) {
   const auto none_is_shorter = [&] {
-    if (drop_modes(block, limit_of(result), result)) return false;
+    if (drop_modes(block, limit_of(result, goal), result)) return false;
     result.optimal = true;
     ++statistics.closed_by_antichains;
     return true;
@@ -148,9 +149,9 @@ PassResult BlockSearch<Words>::run_one(const Block& block, Direction direction, 
   }
   ++statistics.passes;
   statistics.states += pass.states;
-  const double cut = pass.complete ? limit_of(result) : std::min(pass.least_cut, limit_of(result));
+  const double cut = pass.complete ? limit_of(result, goal) : std::min(pass.least_cut, limit_of(result, goal));
   result.lower_bound = std::max(result.lower_bound, whole_ticks(cut));
-  if (cut >= limit_of(result) || closed(result)) {
+  if (cut >= limit_of(result, goal) || closed(result, goal)) {
     result.optimal = true;
     ++statistics.closed_by_search;
   }

@@ -61,7 +61,7 @@ template <std::size_t Words>
 class BlockSearch {
  public:
   // Raises the bound, and makes ready for passes to come. True if no schedule is shorter than the one at hand.
-  bool settle_by_antichains(const Block& block, Ticks by_phases, Stop& stop, BlockResult& result,
+  bool settle_by_antichains(const Block& block, Ticks by_phases, const Goal& goal, Stop& stop, BlockResult& result,
                             Statistics& statistics);
 
   // After that. True if it is worth going on after the last pass: the block is still open and there is work left.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 namespace phaze::schedule {
@@ -63,16 +64,16 @@ double gap(const BlockResult& result) {
   return 1 - static_cast<double>(result.lower_bound) / static_cast<double>(result.schedule.makespan);
 }
 
-void take_bound_of(const BlockResult& relaxed, BlockResult& result) {
+void take_bound_of(const BlockResult& relaxed, const Goal& goal, BlockResult& result) {
   result.lower_bound = std::max(result.lower_bound, std::min(relaxed.lower_bound, result.schedule.makespan));
-  result.optimal = closed(result);
+  result.optimal = closed(result, goal);
 }
 
 // For a relaxation. Where nothing is shorter, its bound is to reach the goal or the schedule at hand in spite of
 // rounding (whole_ticks).
 Goal shorter(const Goal& goal, const BlockResult& result) {
   const Ticks wanted = std::min(goal.ticks, result.schedule.makespan);
-  return {.ticks = wanted + wanted / (Ticks{1} << 35U)};
+  return {.ticks = wanted + wanted / (Ticks{1} << 35U), .gap = goal.gap};
 }
 
 // The part of a budget that the gap left by small operators is worth.
@@ -114,12 +115,15 @@ void BlockSolver::solve(const Block& block, const Goal& goal, Stop& stop, BlockR
 void BlockSolver::solve(const Block& block, Relaxing relaxing, const Goal& goal, Stop& stop, BlockResult& result,
                         Statistics& statistics) {
   result.lower_bound = bounds_.compute(block);
-  lists_.run(block, result.lower_bound, result.schedule);
-  result.optimal = closed(result);
+  lists_.run(block, goal.short_enough_for(result.lower_bound), result.schedule);
+  result.optimal = closed(result, goal);
   if (result.optimal) ++statistics.closed_by_lists;
   if (!result.optimal && !goal.is_met_by(result)) search_once(block, relaxing, goal, stop, result, statistics);
   // Once no better schedule is left, bounds are those of nothing.
-  if (result.optimal) result.lower_bound = result.schedule.makespan;
+  if (!result.optimal) return;
+  const bool none_is_shorter = goal.gap == 0 || closed(result, {});
+  result.lower_bound =
+      none_is_shorter ? result.schedule.makespan : std::max(result.lower_bound, whole_ticks(limit_of(result, goal)));
 }
 
 // What has been searched for before is taken from the memo, and paid for all the same: what is left of the budget for
@@ -141,6 +145,7 @@ void BlockSolver::search_once(const Block& block, Relaxing relaxing, const Goal&
   key.add(static_cast<std::uint64_t>(light_));
   key.add(goal.ticks);
   key.add(std::uint64_t{goal.any_shorter_will_do});
+  key.add(goal.gap);
   key.add(stop.work_left());
   BlockMemo::Question question(*memo_, key);
   if (question.answer()) {
@@ -173,7 +178,7 @@ BlockSolver::State BlockSolver::settle_by_large(const Block& block, const Goal& 
     for_large_->solve(large_.block, Relaxing::kFirst, shorter(goal, result), own, large, statistics);
     if (large.schedule.makespan < result.schedule.makespan)
       put_others_back(block, large_, large.schedule, lists_, result.schedule);
-    take_bound_of(large, result);
+    take_bound_of(large, goal, result);
     if (result.optimal || goal.is_met_by(result)) return State::kSettled;
     if (gap(result) > kLittle) return State::kOpen;
     const std::size_t kept = large_.block.size;
@@ -196,17 +201,17 @@ void BlockSolver::solve_without_light(const Block& block, const Goal& goal, Stop
     without_light_->solve(large_.block, Relaxing::kNo, shorter(goal, result), own, others, statistics);
     stop.spend(own.spent() - stop.spent());
     if (others.schedule.makespan < result.schedule.makespan)
-      put_light_back(block, others.schedule, stop, result, statistics);
-    take_bound_of(others, result);
+      put_light_back(block, others.schedule, goal, stop, result, statistics);
+    take_bound_of(others, goal, result);
     if (result.optimal || goal.is_met_by(result) || !others.optimal) return;
   }
 }
 
 // Looks for a schedule in which the others run in the modes that they have without the light operators.
-void BlockSolver::put_light_back(const Block& block, const BlockSchedule& of_others, Stop& stop, BlockResult& result,
-                                 Statistics& statistics) {
+void BlockSolver::put_light_back(const Block& block, const BlockSchedule& of_others, const Goal& goal, Stop& stop,
+                                 BlockResult& result, Statistics& statistics) {
   put_others_back(block, large_, of_others, lists_, result.schedule);
-  if (closed(result)) return;
+  if (closed(result, goal)) return;
   keep_.assign(block.modes.size(), 1);
   for (std::size_t at = 0; at < large_.ops.size(); ++at) {
     const std::size_t op = large_.ops[at];
@@ -217,7 +222,8 @@ void BlockSolver::put_light_back(const Block& block, const BlockSchedule& of_oth
   restrict_modes(block, keep_, decided_);
   BlockResult found;
   Stop own = stop.part(std::min(stop.work_left() / kPartToPutBack, kMostToPutBack));
-  without_light_->solve(decided_, Relaxing::kNo, {.ticks = result.schedule.makespan}, own, found, statistics);
+  without_light_->solve(decided_, Relaxing::kNo, {.ticks = result.schedule.makespan, .gap = goal.gap}, own, found,
+                        statistics);
   stop.spend(own.spent() - stop.spent());
   if (found.schedule.makespan >= result.schedule.makespan) return;
   name_modes_of(block, decided_, found.schedule);
@@ -244,14 +250,14 @@ bool BlockSolver::settle_by_relaxation(const Block& block, const Goal& goal, Sto
     for (BlockPlacement& placement : relaxed.schedule.ops) placement.mode = relaxed_.modes[placement.mode];
     return keeps_within(block, *resource, relaxed.schedule);
   };
-  const Goal any{.ticks = goal.ticks, .any_shorter_will_do = goal.ticks < result.schedule.makespan};
+  const Goal any{.ticks = goal.ticks, .any_shorter_will_do = goal.ticks < result.schedule.makespan, .gap = goal.gap};
   bool fits = fits_with(any);
   const bool ended_early = !relaxed.optimal && relaxed.schedule.makespan <= any.short_enough();
   if (ended_early && !fits) return false;
-  if (ended_early) fits = fits_with({.ticks = goal.ticks});
-  take_bound_of(relaxed, result);
+  if (ended_early) fits = fits_with({.ticks = goal.ticks, .gap = goal.gap});
+  take_bound_of(relaxed, goal, result);
   if (fits && relaxed.schedule.makespan < result.schedule.makespan) result.schedule = relaxed.schedule;
-  result.optimal = closed(result) || (fits && relaxed.optimal);
+  result.optimal = closed(result, goal) || (fits && relaxed.optimal);
   return (fits && (relaxed.optimal || has_budget)) || result.optimal || goal.is_met_by(result);
 }
 
@@ -263,7 +269,7 @@ void BlockSolver::close_gap(const Block& block, const Goal& goal, Stop& stop, Bl
   // Beyond 256 operators that hang together there is no search, only the bounds and the lists from both ends.
   reverse(block, reversed_);
   lists_.improve(block, reversed_, result.schedule);
-  result.optimal = closed(result);
+  result.optimal = closed(result, goal);
 }
 
 template <std::size_t Words>
@@ -275,9 +281,9 @@ void BlockSolver::close_gap(Engine<Words>& engine, const Block& block, const Goa
   const Ticks by_phases = bound_by_phases(engine, block, goal, stop, result, statistics);
   if (result.optimal || goal.is_met_by(result)) return;
   if (goal.ticks >= result.schedule.makespan) {
-    if (barriers_ == Barriers::kFirst && goes_two_by_two(block) && !closed(result))
-      start_from_barriers(block, at_first, result, statistics);
-    return find_shorter(engine, block, by_phases, {}, stop, result, statistics);
+    if (barriers_ == Barriers::kFirst && goes_two_by_two(block) && !closed(result, goal))
+      start_from_barriers(block, goal, at_first, result, statistics);
+    return find_shorter(engine, block, by_phases, {.gap = goal.gap}, stop, result, statistics);
   }
   // As if a schedule as long as the goal were known: what is no shorter than that is passed over.
   known_ = result.schedule;
@@ -292,7 +298,7 @@ void BlockSolver::close_gap(Engine<Words>& engine, const Block& block, const Goa
 // Looks at schedules in which every operator runs alone, as fast as it can, or beside others in its slowest mode. There
 // are far fewer of these, and with two cores they are mostly the best. The budget is one of its own, and as large as it
 // would be for a block with no other modes: what is found there is found here, too.
-void BlockSolver::start_from_barriers(const Block& block, const Stop& stop, BlockResult& result,
+void BlockSolver::start_from_barriers(const Block& block, const Goal& goal, const Stop& stop, BlockResult& result,
                                       Statistics& statistics) {
   keep_.assign(block.modes.size(), 0);
   for (std::size_t i = 0; i < block.size; ++i) keep_[block.mode_offsets[i]] = keep_[block.mode_offsets[i + 1] - 1] = 1;
@@ -306,7 +312,7 @@ void BlockSolver::start_from_barriers(const Block& block, const Stop& stop, Bloc
   if (for_barriers_ == nullptr) for_barriers_ = std::make_unique<BlockSolver>(memo_, Barriers::kNo);
   BlockResult found;
   Stop own = stop.part(stop.work_left());
-  for_barriers_->solve(restricted_, Relaxing::kFirst, {}, own, found, statistics);
+  for_barriers_->solve(restricted_, Relaxing::kFirst, {.gap = goal.gap}, own, found, statistics);
   if (found.schedule.makespan >= result.schedule.makespan) return;
   name_modes_of(block, restricted_, found.schedule);
   result.schedule = std::move(found.schedule);
@@ -318,8 +324,8 @@ template <std::size_t Words>
 Ticks BlockSolver::bound_by_phases(Engine<Words>& engine, const Block& block, const Goal& goal, Stop& stop,
                                    BlockResult& result, Statistics& statistics) {
   const bool may_be_exclusive = std::ranges::any_of(block.modes, &BlockMode::exclusive);
-  if (block.size < kSmall || has_many_modes(block) || !may_be_exclusive || closed(result)) return 0;
-  const Ticks limit = std::min(goal.ticks, result.schedule.makespan);
+  if (block.size < kSmall || has_many_modes(block) || !may_be_exclusive || closed(result, goal)) return 0;
+  const Ticks limit = std::min(goal.ticks, static_cast<Ticks>(std::ceil(limit_of(result, goal))));
   // Half of the budget at most: where it does not suffice, a search may still find something.
   Stop part = stop.part(std::min(stop.work_left() / 2, most_sets(block)));
   const Ticks bound = engine.phases.bound(block, limit, part, found_);
@@ -335,7 +341,7 @@ Ticks BlockSolver::bound_by_phases(Engine<Words>& engine, const Block& block, co
     std::ranges::stable_sort(order_, {}, [&](std::uint32_t i) { return found_.ops[i].start; });
     if (lists_.serial_scheme(block, order_, modes_, result.schedule.makespan, found_)) result.schedule = found_;
   }
-  result.optimal = closed(result);
+  result.optimal = closed(result, goal);
   if (result.optimal) ++statistics.closed_by_phases;
   return bound;
 }
@@ -346,7 +352,7 @@ template <std::size_t Words>
 void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, Ticks by_phases, const Goal& goal, Stop& stop,
                                BlockResult& result, Statistics& statistics) {
   const bool small = block.size < kSmall;
-  if (closed(result)) {
+  if (closed(result, goal)) {
     result.optimal = true;
     ++statistics.closed_by_lists;
     return;
@@ -359,7 +365,7 @@ void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, Ticks 
     // The antichain bound may take long here, and is of more use beside a good schedule.
     if (!engine.search.search_plainly(block, kPassesOfLarge, goal, stop, result, statistics)) return;
   }
-  if (engine.search.settle_by_antichains(block, by_phases, stop, result, statistics)) return;
+  if (engine.search.settle_by_antichains(block, by_phases, goal, stop, result, statistics)) return;
   const auto still_open_after = [&](std::span<const PlannedPass> passes) {
     return engine.search.search(block, passes, goal, stop, result, statistics);
   };
@@ -374,9 +380,9 @@ void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, Ticks 
     return;
   }
   if (goal.none()) {
-    change_a_little(block, kFewTries, stop, result);
+    change_a_little(block, kFewTries, goal, stop, result);
     if (!still_open_after(kSecondPasses)) return;
-    change_a_little(block, kManyTries, stop, result);
+    change_a_little(block, kManyTries, goal, stop, result);
     if (!still_open_after(kThirdPasses)) return;
   } else if (!still_open_after(kSecondPassesToGoal)) {
     return;
@@ -391,11 +397,11 @@ void BlockSolver::find_shorter(Engine<Words>& engine, const Block& block, Ticks 
   still_open_after(goal.none() ? std::span<const PlannedPass>(kLastPasses) : kLastPassesToGoal);
 }
 
-void BlockSolver::change_a_little(const Block& block, std::uint64_t tries_per_operator, Stop& stop,
+void BlockSolver::change_a_little(const Block& block, std::uint64_t tries_per_operator, const Goal& goal, Stop& stop,
                                   BlockResult& result) {
   if (!has_many_modes(block)) return;
   const std::uint64_t tries = std::min<std::uint64_t>(stop.work_left(), tries_per_operator * block.size);
-  local_search_.improve(block, result.lower_bound, tries, stop, result.schedule);
+  local_search_.improve(block, goal.short_enough_for(result.lower_bound), tries, stop, result.schedule);
 }
 
 }  // namespace phaze::schedule

@@ -53,8 +53,8 @@ class BlockSolver {
                         Statistics& statistics);
   void solve_without_light(const Block& block, const Goal& goal, Stop& stop, BlockResult& result,
                            Statistics& statistics);
-  void put_light_back(const Block& block, const BlockSchedule& of_others, Stop& stop, BlockResult& result,
-                      Statistics& statistics);
+  void put_light_back(const Block& block, const BlockSchedule& of_others, const Goal& goal, Stop& stop,
+                      BlockResult& result, Statistics& statistics);
   void search_once(const Block& block, Relaxing relaxing, const Goal& goal, Stop& stop, BlockResult& result,
                    Statistics& statistics);
   template <std::size_t Words>
@@ -66,8 +66,10 @@ class BlockSolver {
   template <std::size_t Words>
   void find_shorter(Engine<Words>& engine, const Block& block, Ticks by_phases, const Goal& goal, Stop& stop,
                     BlockResult& result, Statistics& statistics);
-  void change_a_little(const Block& block, std::uint64_t tries_per_operator, Stop& stop, BlockResult& result);
-  void start_from_barriers(const Block& block, const Stop& stop, BlockResult& result, Statistics& statistics);
+  void change_a_little(const Block& block, std::uint64_t tries_per_operator, const Goal& goal, Stop& stop,
+                       BlockResult& result);
+  void start_from_barriers(const Block& block, const Goal& goal, const Stop& stop, BlockResult& result,
+                           Statistics& statistics);
 
   BlockMemo* memo_;
   Barriers barriers_;

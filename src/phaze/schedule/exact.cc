@@ -53,7 +53,8 @@ void LayeredSearch<Words>::begin(const Block& block, const std::vector<SearchWor
   equals_.prepare(block_);
   worths_ = &worths;
   best_ = &best;
-  limit_ = static_cast<double>(best.makespan) * (1 - kTimeTolerance);
+  worth_looking_for_ = 1 - kTimeTolerance - limits.gap;
+  limit_ = static_cast<double>(best.makespan) * worth_looking_for_;
   below_ = kNoLimit;
   narrow_ = limits.width <= kNarrow;
   finding_ = limits.width <= kWidestToFind;
@@ -592,7 +593,7 @@ void LayeredSearch<Words>::finish_alone(const OpSet<Words>& placed, Ticks ended)
     ended += block.fastest[i];
   });
   best_->makespan = ended;
-  limit_ = std::min(limit_, static_cast<double>(ended) * (1 - kTimeTolerance));
+  limit_ = std::min(limit_, static_cast<double>(ended) * worth_looking_for_);
 }
 
 template class LayeredSearch<1>;

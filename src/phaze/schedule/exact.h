@@ -98,7 +98,7 @@
 // earn; heads and tails count paths. Paths are followed beside what runs: an operator starts no sooner than what runs
 // leaves room for its mode, exclusive modes not before all of it has ended, and barred ones never. One that runs for
 // long on few cores keeps the chain that everything waits for from using all of them, and that shows at once. States
-// that cannot beat the best schedule by kTimeTolerance are dropped.
+// that cannot beat the best schedule by kTimeTolerance, and by the gap that may be left, are dropped.
 //
 // Phases. Where exclusive modes matter more than the work of resources, a pass for the proof also bounds states by when
 // they would end if only these modes kept operators apart (phase_rest.h). That takes longer, so it is done when they
@@ -158,6 +158,7 @@ struct PassLimits {
   std::size_t width = 0;               // states of a layer
   bool together = false;               // all that starts at a moment is placed at once
   Ticks enough = 0;                    // a schedule as short as this ends the pass
+  double gap = 0;                      // what is shorter by no more than this share is of no use
   bool ends_where_too_narrow = false;  // for the whole or nothing
   bool by_bounds = false;              // states of lower bounds come first
   bool phases = false;                 // bounds count phases (phase_rest.h) in
@@ -247,8 +248,9 @@ class LayeredSearch {
   const std::vector<SearchWorth>* worths_ = nullptr;
   BlockSchedule* best_ = nullptr;
   PassResult* result_ = nullptr;
-  double limit_ = 0;  // states with a bound of this or more are of no use
-  double below_ = 0;  // states with a bound of this or more wait
+  double worth_looking_for_ = 1;  // below this share of the best schedule
+  double limit_ = 0;              // states with a bound of this or more are of no use
+  double below_ = 0;              // states with a bound of this or more wait
   bool narrow_ = false;
   bool finding_ = false;  // rather than proving
   bool together_ = false;

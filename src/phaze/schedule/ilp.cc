@@ -428,7 +428,7 @@ Start make_start(const Instance& instance, bool with_rates, Stop& stop) {
 
 }  // namespace
 
-Solution solve_ilp(const Instance& instance, const IlpOptions& options, Stop& stop) {
+Solution solve_ilp(const Instance& instance, const IlpOptions& options, double gap, Stop& stop) {
   Start start = make_start(instance, options.antichain_cut, stop);
   Solution solution;
   solution.schedule = std::move(start.schedule);
@@ -436,11 +436,14 @@ Solution solve_ilp(const Instance& instance, const IlpOptions& options, Stop& st
     solution.schedule = *options.known;
   if (options.own_bounds) solution.lower_bound = std::min(start.bound * (1 - 1e-12), solution.schedule.makespan);
   const double horizon = solution.schedule.makespan;
-  const auto closed = [&] { return solution.lower_bound >= solution.schedule.makespan * (1 - kTimeTolerance); };
-  if (horizon > 0 && !closed() && !stop.reached()) {
+  const auto closed = [&](double up_to) {
+    return solution.lower_bound >= solution.schedule.makespan * (1 - std::max(up_to, kTimeTolerance));
+  };
+  if (horizon > 0 && !closed(gap) && !stop.reached()) {
     Formulation formulation(instance, horizon);
     if (options.antichain_cut) formulation.add_rates(start.rates);
-    Milp::Limits limits;
+    // What the engine claims agrees with its schedule that well; what is left is to be no more than was asked for.
+    Milp::Limits limits{.gap = std::max(0.0, gap - 2 * kAgreement)};
     limits.stopped = [&stop] { return stop.reached(); };
     limits.seconds = std::min(stop.seconds_left(), Milp::kInfinity);
     if (stop.work_left() < kMostNodes) limits.nodes = static_cast<std::int64_t>(stop.work_left());
@@ -453,17 +456,20 @@ Solution solve_ilp(const Instance& instance, const IlpOptions& options, Stop& st
       formulation.read(answer.values, modes, order);
       Schedule found = rebuild(instance, modes, order);
       const double claimed = formulation.seconds(answer.objective);
-      const double bound = formulation.seconds(answer.bound);
+      // An engine that may leave a gap says "optimal" once it has come that close, and forgets its bound.
+      const bool close = answer.proven_optimal && limits.gap > 0;
+      const double bound = close ? std::min(formulation.seconds(answer.bound), claimed * (1 - limits.gap))
+                                 : formulation.seconds(answer.bound);
       const bool agrees = std::abs(found.makespan - claimed) <= kAgreement * claimed;
       if (found.makespan < solution.schedule.makespan) solution.schedule = std::move(found);
       // A bound above a valid schedule is wrong, and then so may be the rest of what the engine says.
       const bool sane = bound <= solution.schedule.makespan * (1 + kAgreement);
       if (sane) solution.lower_bound = std::max(solution.lower_bound, std::min(bound, solution.schedule.makespan));
-      if (sane && agrees && answer.proven_optimal && claimed <= solution.schedule.makespan * (1 + kAgreement))
+      if (sane && agrees && answer.proven_optimal && !close && claimed <= solution.schedule.makespan * (1 + kAgreement))
         solution.lower_bound = solution.schedule.makespan;
     }
   }
-  if (closed()) {
+  if (closed(0)) {
     solution.lower_bound = solution.schedule.makespan;
     solution.proof = Proof::kOptimal;
   }

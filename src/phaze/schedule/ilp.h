@@ -46,7 +46,8 @@ struct IlpOptions {
 
 // What the MILP engine claims is not taken on trust. Modes and order are read off its answer, starts are computed anew
 // and validated; a claimed optimum counts only if it agrees with the schedule it came with, and with the simple bounds.
-// One unit of `stop` is a node of the MILP engine.
-Solution solve_ilp(const Instance& instance, const IlpOptions& options, Stop& stop);
+// Schedules that are shorter by no more than `gap`, a share, are not looked for. One unit of `stop` is a node of the
+// MILP engine.
+Solution solve_ilp(const Instance& instance, const IlpOptions& options, double gap, Stop& stop);
 
 }  // namespace phaze::schedule

@@ -12,6 +12,8 @@
 // clang-format on
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <csignal>
 #include <limits>
 #include <memory>
@@ -72,6 +74,12 @@ class Listener final : public CbcEventHandler {
   Interrupts* interrupts_;
 };
 
+// All digits that matter, and no more.
+std::string shortest_text(double value) {
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+}
+
 }  // namespace
 
 int Milp::add_column(double lower, double upper, double cost, bool integer) {
@@ -129,7 +137,7 @@ Milp::Answer Milp::minimise(const Limits& limits) const {
   Cbc_setParameter(model.get(), "integerTolerance", "1e-9");
   Cbc_setParameter(model.get(), "primalTolerance", "1e-9");
   Cbc_setParameter(model.get(), "increment", "1e-7");
-  Cbc_setParameter(model.get(), "ratioGap", "0");
+  Cbc_setParameter(model.get(), "ratioGap", shortest_text(limits.gap).c_str());
   Cbc_setParameter(model.get(), "allowableGap", "1e-9");
   Cbc_setParameter(model.get(), "randomSeed", "1");
   Cbc_setParameter(model.get(), "randomCbcSeed", "1");

@@ -29,6 +29,7 @@ class Milp {
   struct Limits {
     double seconds = kInfinity;  // the engine looks at the clock between its steps, so it may take longer
     std::int64_t nodes = 0;      // 0: no limit
+    double gap = 0;              // a solution that is dearer than the best one by no more than this share will do
     std::function<bool()> stopped = [] { return false; };  // asked between the engine's steps; true means end
   };
   struct Answer {

@@ -9,6 +9,10 @@
 
 namespace phaze::schedule {
 
+// Ticks are rounded, and two makespans within kTimeTolerance count as equal: what is left in the end is to be no more
+// than what was asked for, all the same.
+Solver::Solver(BlockMemo* memo, double gap) : gap_(std::max(0.0, gap - 2 * kTimeTolerance)), block_solver_(memo) {}
+
 // Of the blocks together. Rounded up to a billionth of the serial schedule, so that goals which differ in their last
 // digits ask the same question of the memo.
 Ticks Solver::goal_in_ticks(double goal) const {
@@ -27,7 +31,7 @@ const Solution& Solver::solve(const Instance& instance, double goal, Stop& stop)
   const auto blocks = decomposition_.blocks();
   schedules_.resize(std::max(schedules_.size(), blocks.size()));
   solution_.statistics = {};
-  const Goal wanted{goal_in_ticks(goal)};
+  const Goal wanted{.ticks = goal_in_ticks(goal), .gap = gap_};
   order_.resize(blocks.size());
   std::iota(order_.begin(), order_.end(), 0);
   least_.assign(blocks.size(), 0);
@@ -38,12 +42,12 @@ const Solution& Solver::solve(const Instance& instance, double goal, Stop& stop)
   }
   bool optimal = true;
   for (const std::uint32_t b : order_) {
-    Goal of_block;
+    Goal of_block{.gap = gap_};
     if (!wanted.none()) of_block.ticks = wanted.ticks - (std::reduce(least_.begin(), least_.end()) - least_[b]);
     block_solver_.solve(blocks[b], of_block, stop, result_, solution_.statistics);
     std::swap(schedules_[b], result_.schedule);
     least_[b] = result_.lower_bound;
-    optimal = optimal && result_.optimal;
+    optimal = optimal && result_.optimal && result_.lower_bound == schedules_[b].makespan;
   }
   const Ticks bound = std::reduce(least_.begin(), least_.end());
   decomposition_.assemble({schedules_.data(), blocks.size()}, solution_.schedule);
@@ -57,8 +61,8 @@ const Solution& Solver::solve(const Instance& instance, double goal, Stop& stop)
 }
 
 Solution solve(const Instance& instance, const SolveOptions& options, Stop& stop) {
-  if (options.engine == Engine::kIlp) return solve_ilp(instance, options.ilp, stop);
-  Solver solver;
+  if (options.engine == Engine::kIlp) return solve_ilp(instance, options.ilp, options.gap, stop);
+  Solver solver(nullptr, options.gap);
   return solver.solve(instance, stop);
 }
 

@@ -23,11 +23,13 @@ enum class Engine : std::uint8_t {
 
 enum class Proof : std::uint8_t {
   kOptimal,   // no schedule is shorter by more than kTimeTolerance
-  kFeasible,  // stopped early: the optimum lies between lower_bound and the makespan
+  kFeasible,  // stopped early, or close enough: the optimum lies between lower_bound and the makespan
 };
 
 struct SolveOptions {
   Engine engine = Engine::kExact;
+  // Close enough: schedules that are shorter by no more than this share are not looked for. 0 asks for the optimum.
+  double gap = 0;
   IlpOptions ilp;
 };
 
@@ -46,8 +48,8 @@ Solution solve(const Instance& instance, const SolveOptions& options, Stop& stop
 // The exact engine with memory that lasts: a caller with millions of instances keeps one per thread.
 class Solver {
  public:
-  // A memo, if any, must outlive the solver.
-  explicit Solver(BlockMemo* memo = nullptr) : block_solver_(memo) {}
+  // A memo, if any, must outlive the solver. The gap is that of SolveOptions.
+  explicit Solver(BlockMemo* memo = nullptr, double gap = 0);
 
   // The solution stays valid until the next call.
   const Solution& solve(const Instance& instance, Stop& stop);
@@ -58,6 +60,7 @@ class Solver {
  private:
   Ticks goal_in_ticks(double goal) const;
 
+  double gap_;
   Decomposition decomposition_;
   SimpleBounds bounds_;
   BlockSolver block_solver_;

@@ -52,6 +52,7 @@ bool BlockSearch<Words>::settle_by_antichains(const Block& block, Ticks by_phase
     antichains_.lift();
   }
   dropped_for_ = 0;
+  better_ = Direction::kForwards;
   if (closed(result, goal) || !drop_modes(block, limit_of(result, goal), result) || closed(result, goal)) {
     result.optimal = true;
     ++statistics.closed_by_antichains;

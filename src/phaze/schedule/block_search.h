@@ -72,6 +72,7 @@ class BlockSearch {
                       BlockResult& result, Statistics& statistics) {
     set_worths(block, {});
     phases_ = phases_lead_ = false;
+    better_ = Direction::kForwards;
     return run(block, passes, goal, stop, result, statistics);
   }
 

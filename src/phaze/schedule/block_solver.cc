@@ -93,7 +93,7 @@ std::uint64_t part_for(const BlockResult& result) {
 // so large that there is hardly a hope for that.
 constexpr std::array kPassesOfSmall = {find_first(Ends::kFront), prove_or_bound()};
 constexpr std::array kPassesOfLarge = {find_first(Ends::kBoth)};
-constexpr std::array kPassesOfFewModes = {find_first(Ends::kFront), prove_or_bound()};
+constexpr std::array kPassesOfFewModes = {prove_or_bound()};
 constexpr std::array kPassesOfLargeWithFewModes = {find_first(Ends::kFront), prove_or_bound(20'000),
                                                    find(kWidestToFind / 4), prove_or_bound()};
 constexpr std::array kFirstPasses = {find_first(Ends::kBoth), prove_or_bound(4000)};

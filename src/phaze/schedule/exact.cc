@@ -24,6 +24,9 @@ constexpr std::uint64_t kSetsPerUnit = 128;
 constexpr std::uint64_t kPhaseSetsPerUnit = 4, kMostPhaseSets = 100'000;
 // Phases are asked so often, and then on as long as one of so many states is dropped for it.
 constexpr std::uint64_t kPhasesOnTrial = 500, kPhasesToDropOne = 10;
+// The same for machines, and branches that cost a unit.
+constexpr std::uint64_t kBranchesOnTrial = 2000, kBranchesToDropOne = 150;
+constexpr double kBranchesPerUnit = 256;
 // After so many, states are asked before they are added, as long as most of them are dropped.
 constexpr std::uint64_t kLeastAskedBefore = 64;
 // Sets that are looked at for one state, with any budget, and where a schedule is looked for.
@@ -31,7 +34,7 @@ constexpr std::uint64_t kMostSets = std::uint64_t{1} << 24U, kMostSetsToFind = 2
 // By this the first limit on what comes up is above the least bound; then there are at most about so many.
 constexpr double kNextToNothing = 1e-9, kMostRises = 64;
 // Of a layer, so many come up at once, and a part of all that have been looked at.
-constexpr std::uint64_t kAtOnce = 64, kPartAtOnce = 16;
+constexpr std::uint64_t kAtOnce = 8, kPartAtOnce = 16;
 // With more steps than this to remember, some hundred megabytes, states of higher bounds wait no more.
 constexpr std::size_t kMostSteps = std::size_t{1} << 21U;
 // A layer is made with room for this many times the states that a pass keeps, since some will be dominated.
@@ -62,6 +65,8 @@ void LayeredSearch<Words>::begin(const Block& block, const std::vector<SearchWor
   phases_ = limits.phases;
   asked_phases_ = waited_by_phases_ = 0;
   if (phases_) phase_rest_.begin(block_, worths, std::min(kMostPhaseSets, kPhaseSetsPerUnit * stop.work_left()));
+  machines_ = !finding_ && machine_rest_.begin(block_);
+  asked_machines_.assign(block.size, {});
   owed_ = 0;
   a_layer_is_full_ = false;
   filler_.prepare(block, worths);
@@ -118,6 +123,7 @@ bool LayeredSearch<Words>::expand_layer(std::size_t placed, const PassLimits& li
     const std::uint32_t index = kept_[at];
     if (layer.state(index).bound >= limit_ || (phases_ && waits_by_phases(layer, index))) continue;
     if (is_dominated_by_more(placed, index)) continue;
+    if (machines_ && waits_by_machines(placed, index)) continue;
     ++result_->states;
     const auto owed = static_cast<std::uint64_t>(owed_);
     owed_ -= static_cast<double>(owed);
@@ -522,7 +528,7 @@ bool LayeredSearch<Words>::waits_by_phases(StateLayer<Words>& layer, std::uint32
   State state = layer.state(index);
   count_phases_in(state, layer.running(index));
   const bool waits = state.bound >= std::min(below_, limit_);
-  if (waits && state.bound < limit_) layer.put_back(index, state.bound);
+  if (waits && state.bound < limit_) layer.put_back(index, state);
   return waits;
 }
 
@@ -536,6 +542,29 @@ void LayeredSearch<Words>::count_phases_in(State& state, std::span<const Running
   ++asked_phases_;
   waited_by_phases_ += state.bound >= std::min(below_, limit_) ? 1 : 0;
   phases_ = asked_phases_ < kPhasesOnTrial || waited_by_phases_ * kPhasesToDropOne >= asked_phases_;
+}
+
+// Whether by machines it is too late, or has to wait.
+template <std::size_t Words>
+bool LayeredSearch<Words>::waits_by_machines(std::size_t placed, std::uint32_t index) {
+  StateLayer<Words>& layer = layers_[placed];
+  Asked& asked = asked_machines_[placed];
+  if (layer.state(index).bound_by_machines || asked.branches > kBranchesOnTrial + kBranchesToDropOne * asked.waited)
+    return false;
+  State state = layer.state(index);
+  const std::uint64_t looked_at = machine_rest_.looked_at();
+  const double enough = std::min(below_, limit_);
+  const Ticks end = machine_rest_.least_end(state, layer.running(index), static_cast<Ticks>(std::ceil(enough)),
+                                            static_cast<Ticks>(std::ceil(limit_)));
+  asked.branches += machine_rest_.looked_at() - looked_at;
+  owed_ += static_cast<double>(machine_rest_.looked_at() - looked_at) / kBranchesPerUnit;
+  const bool waits = static_cast<double>(end) >= enough;
+  if (!waits) return false;
+  ++asked.waited;
+  state.bound = state.rank = std::max(state.bound, static_cast<double>(end));
+  state.bound_by_machines = true;
+  if (state.bound < limit_) layer.put_back(index, state);
+  return true;
 }
 
 // And the rank. The bound is at least that of the parent.

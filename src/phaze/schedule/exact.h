@@ -144,6 +144,7 @@
 
 #include "phaze/base/stop.h"
 #include "phaze/schedule/block.h"
+#include "phaze/schedule/machine_rest.h"
 #include "phaze/schedule/moment.h"
 #include "phaze/schedule/order_of_equals.h"
 #include "phaze/schedule/phase_rest.h"
@@ -239,6 +240,7 @@ class LayeredSearch {
   Ticks least_end_beside(const State& state);
   bool waits_by_phases(StateLayer<Words>& layer, std::uint32_t index);
   void count_phases_in(State& state, std::span<const Running> running);
+  bool waits_by_machines(std::size_t placed, std::uint32_t index);
   void set_bound(const Parent& parent, State& child);
   void finish_schedule(const Parent& parent, Ticks start, std::span<const OpStart> starts, const State& child,
                        Ticks ended);
@@ -258,6 +260,12 @@ class LayeredSearch {
   bool all_came_up_ = true;      // with bounds below below_
   PhaseRest<Words> phase_rest_;  // where these count
   std::uint64_t asked_phases_ = 0, waited_by_phases_ = 0;
+  bool machines_ = false;
+  MachineRest<Words> machine_rest_;
+  struct Asked {
+    std::uint64_t branches = 0, waited = 0;
+  };
+  std::vector<Asked> asked_machines_;      // by the number of operators placed
   double owed_ = 0;                        // units of work done beside states
   double affordable_ = 0;                  // no more than so many, for the next state
   std::uint64_t most_sets_ = 0;            // that may be looked at for it

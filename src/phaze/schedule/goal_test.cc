@@ -108,7 +108,7 @@ TEST(Gap, takes_less_than_the_optimum) {
   std::uint64_t states = 0, states_with_gap = 0;
   Solver exact, rough(nullptr, 0.05);
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
-    const Instance instance = testing::random_branches(testing::Model::kMoldable, 24, 3, seed);
+    const Instance instance = testing::random_branches(testing::Model::kMoldable, 24, 4, seed);
     Stop whole({.work = 1'000'000}), part({.work = 1'000'000});
     const Solution& best = exact.solve(instance, whole);
     const Solution& close = rough.solve(instance, part);

@@ -7,9 +7,8 @@
 #include <random>
 
 #include "phaze/base/testing/thin_tests.h"
-#include "phaze/schedule/block_solver.h"
 #include "phaze/schedule/decompose.h"
-#include "phaze/schedule/large.h"
+#include "phaze/schedule/testing/optimum_of_rest.h"
 #include "phaze/schedule/testing/random_instance.h"
 
 namespace phaze::schedule {
@@ -37,20 +36,6 @@ OpSet<1> random_beginning(const Block& block, std::mt19937_64& random) {
   return done;
 }
 
-// The least time for the others, once these are done.
-Ticks optimum_of_rest(const Block& block, const OpSet<1>& done) {
-  std::vector<std::uint32_t> left_out;
-  done.for_each([&](std::size_t i) { left_out.push_back(static_cast<std::uint32_t>(i)); });
-  Large rest;
-  if (!keep_all_but(block, left_out, rest)) return 0;
-  BlockResult best;
-  Statistics statistics;
-  Stop stop;
-  BlockSolver().solve(rest.block, {}, stop, best, statistics);
-  EXPECT_TRUE(best.optimal);
-  return best.schedule.makespan;
-}
-
 // Calls visit(block, a beginning, the least time for the rest).
 template <typename Visit>
 void for_each_beginning(const Instance& instance, std::uint64_t seed, Visit&& visit) {
@@ -59,7 +44,7 @@ void for_each_beginning(const Instance& instance, std::uint64_t seed, Visit&& vi
   decomposition.split(instance);
   for (const Block& block : decomposition.blocks()) {
     const OpSet<1> done = random_beginning(block, random);
-    visit(block, done, optimum_of_rest(block, done));
+    visit(block, done, testing::optimum_of_rest(block, done));
   }
 }
 

@@ -23,10 +23,11 @@ struct SearchState {
   Ticks alone = 0;  // what is unplaced takes one after another
   double bound = 0;
   double rank = 0;
-  std::uint32_t step = 0;        // how it came about
-  std::uint32_t group = 0;       // the step of the state that the group began from
-  bool bound_by_phases = false;  // its bound counts phases (phase_rest.h) in
-  bool needless = false;         // all of the group could as well run alone
+  std::uint32_t step = 0;          // how it came about
+  std::uint32_t group = 0;         // the step of the state that the group began from
+  bool bound_by_phases = false;    // its bound counts phases (phase_rest.h) in
+  bool bound_by_machines = false;  // and machines (machine_rest.h)
+  bool needless = false;           // all of the group could as well run alone
 };
 
 }  // namespace phaze::schedule

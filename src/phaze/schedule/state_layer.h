@@ -46,10 +46,9 @@ class StateLayer {
   // Takes those of them with a bound below this, and at most so many, of the least bounds. Those with a bound of
   // `limit` or more wait no longer. False if others below were left.
   bool take(double below, double limit, std::size_t most, std::vector<std::uint32_t>& taken);
-  // To wait again, with a bound by phases.
-  void put_back(std::uint32_t i, double bound) {
-    states_[i].state.bound = states_[i].state.rank = bound;
-    states_[i].state.bound_by_phases = true;
+  // To wait again, the same state with a higher bound.
+  void put_back(std::uint32_t i, const State& state) {
+    states_[i].state = state;
     waiting_.push_back(i);
   }
 

@@ -94,7 +94,9 @@ TEST_F(StateLayerTest, states_are_taken_once_and_wait_again_when_put_back) {
   EXPECT_TRUE(layer_.take(2.5, 3.5, 10, taken));
   EXPECT_EQ(taken, (std::vector<std::uint32_t>{1, 2}));
   EXPECT_EQ(layer_.waiting().size(), 1U) << "4 is beyond the limit";
-  layer_.put_back(1, 2.7);
+  SearchState<1> later = layer_.state(1);
+  later.bound = 2.7;
+  layer_.put_back(1, later);
   EXPECT_TRUE(layer_.take(3.2, 3.5, 10, taken));
   EXPECT_EQ(taken, (std::vector<std::uint32_t>{0, 1}));
   EXPECT_EQ(layer_.state(1).bound, 2.7);

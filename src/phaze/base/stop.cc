@@ -16,12 +16,12 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 Stop::Stop(const Limits& limits) : limits_(limits), next_look_(std::min(kBetweenLooks, limits.work)) {}
 
-Stop Stop::part(std::uint64_t work) const {
-  Stop part = *this;
-  if (work >= work_left()) return part;
-  part.limits_.work = spent_ + work;
-  part.next_look_ = std::min(next_look_, part.limits_.work);
-  return part;
+Stop Stop::with(std::uint64_t work) const {
+  Stop other = *this;
+  other.limits_.work = work < kUnlimited - spent_ ? spent_ + work : kUnlimited;
+  other.next_look_ = std::min(next_look_, other.limits_.work);
+  if (other.reason_ == Reason::kWork && work > 0) other.reason_ = Reason::kNone;
+  return other;
 }
 
 double Stop::seconds_left() const {

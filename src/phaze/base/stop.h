@@ -37,7 +37,9 @@ class Stop {
     return !look();
   }
   // One like this with no more than so many units left. What it spends is for the caller to add here.
-  Stop part(std::uint64_t work) const;
+  Stop part(std::uint64_t work) const { return with(std::min(work, work_left())); }
+  // One like this with so many units left, be it more than are left here.
+  Stop with(std::uint64_t work) const;
   // Looks at the clock and the outside at once, whatever was spent.
   bool reached() { return look(); }
 

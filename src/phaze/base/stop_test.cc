@@ -38,5 +38,18 @@ TEST(Stop, a_part_of_what_has_no_limit_has_none_unless_it_is_given_one) {
   EXPECT_EQ(stop.part(50).work_left(), 50U);
 }
 
+TEST(Stop, with_more_than_is_left_it_goes_on_for_that_long_and_leaves_the_first_alone) {
+  Stop stop({.work = 1000});
+  spend_all(stop, 5000);
+  ASSERT_EQ(stop.reason(), Stop::Reason::kWork);
+  Stop more = stop.with(700);
+  EXPECT_EQ(more.work_left(), 700U);
+  EXPECT_GT(spend_all(more, 5000), 600U);
+  EXPECT_EQ(more.reason(), Stop::Reason::kWork);
+  EXPECT_EQ(stop.work_left(), 0U);
+  EXPECT_EQ(stop.with(Stop::kUnlimited).work_left(), Stop::kUnlimited);
+  EXPECT_FALSE(stop.with(0).spend());
+}
+
 }  // namespace
 }  // namespace phaze

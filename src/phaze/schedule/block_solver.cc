@@ -76,6 +76,10 @@ Goal shorter(const Goal& goal, const BlockResult& result) {
   return {.ticks = wanted + wanted / (Ticks{1} << 35U), .gap = goal.gap};
 }
 
+std::uint64_t half_as_much_again(std::uint64_t budget) {
+  return budget < Stop::kUnlimited / 2 ? budget + budget / 2 : Stop::kUnlimited;
+}
+
 // The part of a budget that the gap left by small operators is worth.
 std::uint64_t part_for(const BlockResult& result) {
   if (gap(result) > kLittle) return 1;
@@ -296,8 +300,9 @@ void BlockSolver::close_gap(Engine<Words>& engine, const Block& block, const Goa
 }
 
 // Looks at schedules in which every operator runs alone, as fast as it can, or beside others in its slowest mode. There
-// are far fewer of these, and with two cores they are mostly the best. The budget is one of its own, and as large as it
-// would be for a block with no other modes: what is found there is found here, too.
+// are far fewer of these, and with two cores they are mostly the best. The budget is one of its own, and half as much
+// again as it would be for a block with no other modes: what is found there is found here, too, even if one is rounded
+// otherwise than the other, and takes a little more.
 void BlockSolver::start_from_barriers(const Block& block, const Goal& goal, const Stop& stop, BlockResult& result,
                                       Statistics& statistics) {
   keep_.assign(block.modes.size(), 0);
@@ -311,7 +316,7 @@ void BlockSolver::start_from_barriers(const Block& block, const Goal& goal, cons
   restricted_.derive();
   if (for_barriers_ == nullptr) for_barriers_ = std::make_unique<BlockSolver>(memo_, Barriers::kNo);
   BlockResult found;
-  Stop own = stop.part(stop.work_left());
+  Stop own = stop.with(half_as_much_again(stop.work_left()));
   for_barriers_->solve(restricted_, Relaxing::kFirst, {.gap = goal.gap}, own, found, statistics);
   if (found.schedule.makespan >= result.schedule.makespan) return;
   name_modes_of(block, restricted_, found.schedule);

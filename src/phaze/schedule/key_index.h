@@ -23,7 +23,8 @@ using Floats [[gnu::vector_size(4 * sizeof(float))]] = float;
 using Flags [[gnu::vector_size(4 * sizeof(std::int32_t))]] = std::int32_t;
 
 struct Key {
-  // Resources whose use is part of a key, and shares of the first, the scarcest: it is what tells most pairs apart.
+  // Resources whose use is part of a key, and falling shares of the first, the scarcest: it is what tells most pairs
+  // apart.
   static constexpr std::size_t kResources = 2;
   static constexpr std::array kLevels = {0.95, 0.85, 0.75, 0.65, 0.5, 0.35, 0.2, 0.1};
   static constexpr std::size_t kSize = 3 + kResources + kLevels.size();

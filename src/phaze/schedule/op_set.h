@@ -34,6 +34,13 @@ struct OpSet {
     while (words[w] == 0) --w;
     return w * 64 + 63 - static_cast<std::size_t>(std::countl_zero(words[w]));
   }
+  // The members below this one.
+  OpSet below(std::size_t i) const {
+    OpSet low = *this;
+    for (std::size_t w = i / 64 + 1; w < Words; ++w) low.words[w] = 0;
+    low.words[i / 64] &= (std::uint64_t{1} << (i % 64)) - 1;
+    return low;
+  }
   bool subset_of(const OpSet& other) const {
     for (std::size_t w = 0; w < Words; ++w)
       if ((words[w] & ~other.words[w]) != 0) return false;

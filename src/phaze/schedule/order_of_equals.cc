@@ -22,12 +22,9 @@ bool OrderOfEquals<Words>::goes_after(const State& state, const OpStart& start, 
 template <std::size_t Words>
 void OrderOfEquals<Words>::begin_moment(const State& state, std::span<const OpStart> starts,
                                         const OpSet<Words>& free_ops) {
-  go_first_.assign(block_->block->modes.size(), {});
   for (const OpStart& start : starts) {
     OpSet<Words>& first = go_first_[start.mode];
-    (before(state, start) & free_ops).for_each([&](std::size_t op) {
-      if (op < start.op) first.insert(op);
-    });
+    first = (before(state, start) & free_ops).below(start.op);
     if (state.barred.contains(start.op)) first = first & state.barred;
   }
 }

@@ -17,7 +17,10 @@ class OrderOfEquals {
   using State = SearchState<Words>;
 
   // The block must outlive its use here.
-  void prepare(const SearchBlock<Words>& block) { block_ = &block; }
+  void prepare(const SearchBlock<Words>& block) {
+    block_ = &block;
+    go_first_.resize(block.block->modes.size());
+  }
 
   // Whether one of its equals that are free, and do not start with it, goes first.
   bool goes_after(const State& state, const OpStart& start, const OpSet<Words>& free_ops) const;

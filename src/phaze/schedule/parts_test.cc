@@ -1,7 +1,9 @@
-// The parts of the exact engine: decomposition, bounds, lists.
+// The parts of the exact engine: sets, decomposition, bounds, lists.
 #include <gtest/gtest.h>
 
 #include <array>
+#include <map>
+#include <random>
 
 #include "phaze/schedule/antichain.h"
 #include "phaze/schedule/bounds.h"
@@ -9,6 +11,7 @@
 #include "phaze/schedule/evaluate.h"
 #include "phaze/schedule/heuristics.h"
 #include "phaze/schedule/op_set.h"
+#include "phaze/schedule/op_set_map.h"
 #include "phaze/schedule/testing/brute_force.h"
 #include "phaze/schedule/testing/random_instance.h"
 
@@ -41,6 +44,42 @@ TEST(OpSet, knows_its_last_member) {
   EXPECT_EQ(set, other);
   other.erase(64);
   EXPECT_NE(set, other);
+}
+
+TEST(OpSet, knows_its_members_below_another_one) {
+  OpSet<2> set;
+  for (const std::size_t member : {0U, 5U, 63U, 64U, 90U, 127U}) set.insert(member);
+  for (std::size_t i = 0; i < 128; ++i) {
+    OpSet<2> expected;
+    set.for_each([&](std::size_t member) {
+      if (member < i) expected.insert(member);
+    });
+    EXPECT_EQ(set.below(i), expected) << i;
+  }
+}
+
+// Found and added at random, as by a map of the library.
+TEST(OpSetMap, gives_every_set_the_value_it_was_added_with) {
+  std::mt19937_64 random(11);
+  OpSetMap<2, int> values;
+  for (const std::size_t additions : {0U, 10U, 2000U, 30U}) {
+    values.clear();
+    std::map<std::array<std::uint64_t, 2>, int> expected;
+    for (std::size_t i = 0; i < additions; ++i) {
+      const OpSet<2> set{.words = {random() % 40, random() % 40}};
+      const int value = static_cast<int>(i);
+      const int* known = values.find(set);
+      const auto at = expected.find(set.words);
+      ASSERT_EQ(known == nullptr, at == expected.end());
+      if (known != nullptr) {
+        EXPECT_EQ(*known, at->second);
+      }
+      EXPECT_EQ(values.emplace(set, value), expected.try_emplace(set.words, value).first->second);
+      if (i % 3 == 0) values.emplace(set, value) = expected[set.words] = -value;
+    }
+    for (const auto& [words, value] : expected) EXPECT_EQ(*values.find({.words = words}), value);
+    EXPECT_EQ(values.find({.words = {100, 100}}), nullptr);
+  }
 }
 
 TEST(Decomposition, operators_comparable_with_all_others_stand_alone) {
@@ -117,7 +156,15 @@ TEST(Block, reversing_twice_and_mirroring_twice_change_nothing) {
       reverse(once, twice);
       EXPECT_EQ(twice.before, block.before);
       EXPECT_EQ(twice.demands, block.demands);
-      EXPECT_EQ(once.heads, std::vector<Ticks>(block.tails.rbegin(), block.tails.rend()));
+      Block derived = once;
+      derived.derive();
+      EXPECT_EQ(once.fastest, derived.fastest);
+      EXPECT_EQ(once.heads, derived.heads);
+      EXPECT_EQ(once.tails, derived.tails);
+      EXPECT_EQ(once.paths, derived.paths);
+      ASSERT_EQ(once.modes.size(), derived.modes.size());
+      for (std::size_t m = 0; m < once.modes.size(); ++m)
+        EXPECT_EQ(once.modes[m].exclusive, derived.modes[m].exclusive);
       BlockSchedule schedule;
       ListScheduler lists;
       lists.run(block, 0, schedule);

@@ -45,7 +45,7 @@ void SearchBlock<Words>::set_order() {
   after.resize(n);
   just_before.resize(n);
   longest_first.resize(n);
-  all = {};
+  all = last = {};
   for (std::size_t i = 0; i < n; ++i) {
     before[i] = block->set_of<Words>(block->before_row(i));
     after[i] = block->set_of<Words>(block->after_row(i));
@@ -53,6 +53,7 @@ void SearchBlock<Words>::set_order() {
     before[i].for_each([&](std::size_t j) { just_before[i] = just_before[i] - before[j]; });
     longest_first[i] = static_cast<std::uint32_t>(i);
     all.insert(i);
+    if (after[i].empty()) last.insert(i);
   }
   std::ranges::stable_sort(longest_first, [&](std::uint32_t a, std::uint32_t b) {
     return block->fastest[a] + block->tails[a] > block->fastest[b] + block->tails[b];
@@ -151,7 +152,7 @@ void SearchBlock<Words>::find_equals() {
 template <std::size_t Words>
 void SearchBlock<Words>::find_equal_ends() {
   equal_ends.clear();
-  ends_and_before = {};
+  ends_and_just_before = {};
   OpSet<Words> grouped;
   for (std::size_t i = 0; i < block->size; ++i) {
     if (!after[i].empty() || grouped.contains(i)) continue;
@@ -161,8 +162,8 @@ void SearchBlock<Words>::find_equal_ends() {
     grouped = grouped | equals;
     if (equals.size() < 2) continue;
     equal_ends.push_back(equals);
-    ends_and_before = ends_and_before | equals;
-    equals.for_each([&](std::size_t j) { ends_and_before = ends_and_before | before[j]; });
+    ends_and_just_before = ends_and_just_before | equals;
+    equals.for_each([&](std::size_t j) { ends_and_just_before = ends_and_just_before | just_before[j]; });
   }
 }
 

@@ -13,13 +13,14 @@ template <std::size_t Words>
 struct SearchBlock {
   const Block* block = nullptr;
   OpSet<Words> all;
+  OpSet<Words> last;  // those for which nobody waits
   std::vector<OpSet<Words>> before, after;
   std::vector<OpSet<Words>> just_before;  // with nothing in between
   // Those that go first by the order of equals, once they are free: whatever the mode, and where it is the fastest.
   std::vector<OpSet<Words>> twins_before, equals_before;
   std::vector<std::uint32_t> fastest_shareable;  // per operator: its first mode that is not exclusive, or the end
   std::vector<OpSet<Words>> equal_ends;          // operators with the same modes for which nobody waits
-  OpSet<Words> ends_and_before;                  // these, and all that comes before one of them
+  OpSet<Words> ends_and_just_before;             // these, and what comes just before one of them
   OpSet<Words> as_well_alone;                    // operators that take no longer alone than their share of a resource
   std::vector<Units> lightest;                   // per operator and resource: the least that a shareable mode demands
   std::vector<std::uint32_t> longest_first;      // operators by what remains from their start on

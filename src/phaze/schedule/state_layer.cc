@@ -95,15 +95,13 @@ Key StateLayer<Words>::key_of(const State& state, std::span<const Running> runni
   for (std::size_t k = 0; k < Key::kResources; ++k) {
     double packed = 0;
     Units held = 0;
+    std::size_t level = Key::kLevels.size();
     for (std::size_t r = k < scarcest.size() ? running.size() : 0; r-- > 0;) {
       const Units demand = block_->contested_by(running[r].mode)[scarcest[k]];
       packed += static_cast<double>(running[r].finish - state.time) * static_cast<double>(demand);
       if (k > 0) continue;
-      const Units before = held;
       held += demand;
-      const auto finish = static_cast<float>(running[r].finish);
-      for (std::size_t level = 0; level < kMostHeld.size(); ++level)
-        if (before <= kMostHeld[level] && held > kMostHeld[level]) moments[level] = finish;
+      while (level > 0 && held > kMostHeld[level - 1]) moments[--level] = static_cast<float>(running[r].finish);
     }
     key.numbers[Key::kPacked + k] =
         static_cast<float>(static_cast<double>(state.time) + packed / static_cast<double>(kCapacityUnits));
@@ -137,15 +135,16 @@ typename StateLayer<Words>::Front& StateLayer<Words>::front_of(const OpSet<Words
 template <std::size_t Words>
 OpSet<Words> StateLayer<Words>::placed_but_for_equals(OpSet<Words> placed, std::span<const Running> running) const {
   const OpSet<Words> all_placed = placed;
-  OpSet<Words> finished = placed;
-  for (const Running& runs : running) finished.erase(runs.op);
   for (const OpSet<Words>& equals : block_->equal_ends) {
     const OpSet<Words> started = equals & all_placed;
-    if (started.empty() || started == equals) continue;
-    const auto is_free = [&](std::size_t op) { return block_->before[op].subset_of(finished); };
+    if (started.empty()) continue;
     // Mostly they are the first already.
-    const std::size_t last = started.last();
-    if (!(equals - started).any_of([&](std::size_t op) { return op < last && is_free(op); })) continue;
+    const OpSet<Words> passed_over = (equals - started).below(started.last());
+    if (passed_over.empty()) continue;
+    OpSet<Words> finished = all_placed;
+    for (const Running& runs : running) finished.erase(runs.op);
+    const auto is_free = [&](std::size_t op) { return block_->before[op].subset_of(finished); };
+    if (!passed_over.any_of(is_free)) continue;
     OpSet<Words> free_ops;
     equals.for_each([&](std::size_t op) {
       if (is_free(op)) free_ops.insert(op);
@@ -279,7 +278,7 @@ bool StateLayer<Words>::dominates_without(const OpSet<Words>& ops, const State& 
   const OpSet<Words> without = placed_but_for_equals(state.placed, running);
   return ops.any_of([&](std::size_t op) {
     OpSet<Words> with = without;
-    if (block_->ends_and_before.contains(op)) {
+    if (block_->ends_and_just_before.contains(op)) {
       with = state.placed;
       with.insert(op);
       with = placed_but_for_equals(with, running);

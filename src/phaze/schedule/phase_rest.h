@@ -13,9 +13,9 @@
 
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
+#include "phaze/schedule/op_set_map.h"
 #include "phaze/schedule/search_block.h"
 #include "phaze/schedule/search_state.h"
 #include "phaze/schedule/search_worth.h"
@@ -44,23 +44,27 @@ class PhaseRest {
     Ticks at_least = 0;
     bool final = false;  // there is no more to find out
   };
-  struct Hash {
-    std::size_t operator()(const OpSet<Words>& set) const { return set.hash(); }
-  };
   struct Finish {
     Ticks time;
     std::uint32_t op;
   };
 
-  Ticks simple_bound(const OpSet<Words>& left) const;
+  // What simple bounds know of what is not done.
+  struct Left {
+    double worth = 0;         // of all of it
+    std::size_t longest = 0;  // all that stands before this among longest_first is done
+  };
+
+  Left left_after(const OpSet<Words>& done) const;
+  Ticks simple_bound(const OpSet<Words>& done, Left& left) const;
+  Ticks least(const OpSet<Words>& done, Left left, Ticks most);
   Ticks finish_beside_others(std::size_t op, const OpSet<Words>& done, Ticks now) const;
-  Ticks look(const OpSet<Words>& done, Ticks most);
+  Ticks look(const OpSet<Words>& done, const Left& left, Ticks most);
 
   const SearchBlock<Words>* block_ = nullptr;
-  const std::vector<SearchWorth>* worths_ = nullptr;
-  OpSet<Words> last_;                         // those for which nobody waits
+  const SearchWorth* worth_ = nullptr;        // the one of which there is most
   std::vector<Ticks> alone_, beside_others_;  // the least durations; kNever if there is no such mode
-  std::unordered_map<OpSet<Words>, Known, Hash> known_;
+  OpSetMap<Words, Known> known_;
   std::uint64_t looked_at_ = 0, most_ = 0;
   std::vector<Ticks> finish_of_;
   std::vector<Finish> in_phase_;

@@ -16,12 +16,14 @@ void Phases<Words>::prepare(const Block& block) {
   const std::size_t n = block.size;
   all_ = last_ = {};
   before_.resize(n);
+  just_before_.resize(n);
   shareable_.assign(n, kNone);
   exclusive_.assign(n, kNone);
   longest_first_.resize(n);
   for (std::uint32_t i = 0; i < n; ++i) {
     all_.insert(i);
-    before_[i] = block.set_of<Words>(block.before_row(i));
+    before_[i] = just_before_[i] = block.set_of<Words>(block.before_row(i));
+    before_[i].for_each([&](std::size_t j) { just_before_[i] = just_before_[i] - before_[j]; });
     if (block.set_of<Words>(block.after_row(i)).empty()) last_.insert(i);
     longest_first_[i] = i;
     // Modes stand by rising duration: the first of a kind is the fastest.
@@ -39,44 +41,43 @@ void Phases<Words>::prepare(const Block& block) {
   for (std::vector<std::uint32_t>& states : by_size_) states.clear();
 }
 
+// Whether the rest, by paths or by the work of some resource, takes too long.
 template <std::size_t Words>
-Ticks Phases<Words>::least_rest(const OpSet<Words>& done) const {
-  const std::size_t resources = block_->resources;
-  Ticks rest = 0;
+bool Phases<Words>::is_too_late(const State& state) {
+  const Ticks most = limit_ - state.time;
   for (const std::uint32_t i : longest_first_)
-    if (!done.contains(i)) {
-      rest = block_->fastest[i] + block_->tails[i];
+    if (!state.done.contains(i)) {
+      if (block_->fastest[i] + block_->tails[i] >= most) return true;
       break;
     }
-  for (std::size_t k = 0; k < resources; ++k) {
-    Ticks work = 0;
-    (all_ - done).for_each([&](std::size_t i) { work += work_[i * resources + k]; });
-    rest = std::max(rest, work);
-  }
-  return rest;
+  const std::size_t resources = block_->resources;
+  rests_.assign(resources, 0);
+  (all_ - state.done).for_each([&](std::size_t i) {
+    for (std::size_t k = 0; k < resources; ++k) rests_[k] += work_[i * resources + k];
+  });
+  return std::ranges::any_of(rests_, [&](Ticks rest) { return rest >= most; });
 }
 
 template <std::size_t Words>
-void Phases<Words>::offer(const OpSet<Words>& done, Ticks time, Step step, std::uint32_t parent) {
-  if (time >= limit_) return;
-  const auto [at, is_new] = index_.try_emplace(done, static_cast<std::uint32_t>(states_.size()));
-  if (!is_new) {
-    State& known = states_[at->second];
-    if (time < known.time) known = {.done = done, .time = time, .step = step, .parent = parent};
+void Phases<Words>::offer(const State& state) {
+  if (state.time >= limit_) return;
+  const auto next = static_cast<std::uint32_t>(states_.size());
+  const std::uint32_t index = index_.emplace(state.done, next);
+  if (index != next) {
+    State& known = states_[index];
+    if (state.time < known.time) known = state;
   } else {
-    std::size_t size = 0;
-    for (const std::uint64_t word : done.words) size += static_cast<std::size_t>(std::popcount(word));
-    by_size_[size].push_back(at->second);
-    states_.push_back({.done = done, .time = time, .step = step, .parent = parent});
+    by_size_[state.size].push_back(index);
+    states_.push_back(state);
   }
-  if (done == all_) limit_ = time;
+  if (state.size == block_->size) limit_ = state.time;
 }
 
 template <std::size_t Words>
 void Phases<Words>::set_finishes(const OpSet<Words>& done) {
   (all_ - done).for_each([&](std::size_t i) {
     Ticks start = shareable_[i] == kNone ? kNever : 0;
-    (before_[i] - done).for_each([&](std::size_t earlier) { start = std::max(start, finishes_[earlier]); });
+    (just_before_[i] - done).for_each([&](std::size_t earlier) { start = std::max(start, finishes_[earlier]); });
     finishes_[i] = start == kNever ? kNever : start + block_->modes[shareable_[i]].duration;
   });
 }
@@ -84,7 +85,7 @@ void Phases<Words>::set_finishes(const OpSet<Words>& done) {
 template <std::size_t Words>
 void Phases<Words>::expand(std::uint32_t index) {
   const State state = states_[index];
-  if (state.time + least_rest(state.done) >= limit_) return;
+  if (is_too_late(state)) return;
   const auto exclusive = [&](std::size_t i) { return block_->modes[exclusive_[i]].duration; };
   const OpSet<Words> left = all_ - state.done;
   bool may_end = left.subset_of(last_);
@@ -97,24 +98,37 @@ void Phases<Words>::expand(std::uint32_t index) {
     } else if (before_[i].subset_of(state.done)) {
       OpSet<Words> done = state.done;
       done.insert(i);
-      offer(done, state.time + exclusive(i), Step::kExclusive, index);
+      offer({.done = done,
+             .time = state.time + exclusive(i),
+             .step = Step::kExclusive,
+             .parent = index,
+             .size = state.size + 1});
     }
   });
-  if (may_end) offer(all_, end, Step::kExclusive, index);
+  if (may_end)
+    offer({.done = all_,
+           .time = end,
+           .step = Step::kExclusive,
+           .parent = index,
+           .size = static_cast<std::uint32_t>(block_->size)});
   // A phase after a phase is one phase.
   if (state.step == Step::kPhase) return;
   set_finishes(state.done);
   by_finish_.clear();
   left.for_each([&](std::size_t i) {
-    if (finishes_[i] < limit_ - state.time) by_finish_.push_back(static_cast<std::uint32_t>(i));
+    if (finishes_[i] < limit_ - state.time) by_finish_.push_back({finishes_[i], static_cast<std::uint32_t>(i)});
   });
-  std::ranges::stable_sort(by_finish_, {}, [&](std::uint32_t i) { return finishes_[i]; });
+  std::ranges::sort(by_finish_, {}, &Finish::time);
   OpSet<Words> done = state.done;
   for (std::size_t at = 0; at < by_finish_.size(); ++at) {
-    const Ticks length = finishes_[by_finish_[at]];
-    done.insert(by_finish_[at]);
-    if (at + 1 == by_finish_.size() || finishes_[by_finish_[at + 1]] > length)
-      offer(done, state.time + length, Step::kPhase, index);
+    const Ticks length = by_finish_[at].time;
+    done.insert(by_finish_[at].op);
+    if (at + 1 == by_finish_.size() || by_finish_[at + 1].time > length)
+      offer({.done = done,
+             .time = state.time + length,
+             .step = Step::kPhase,
+             .parent = index,
+             .size = state.size + static_cast<std::uint32_t>(at + 1)});
   }
 }
 
@@ -123,14 +137,14 @@ Ticks Phases<Words>::bound(const Block& block, Ticks limit, Stop& stop, BlockSch
   prepare(block);
   limit_ = limit;
   // The first state is like one after an exclusive operator: a phase may follow.
-  offer({}, 0, Step::kExclusive, 0);
+  offer({});
   // A step adds operators, so that the time of a set is final once all smaller ones are done with.
   for (std::size_t size = 0; size < block.size; ++size)
     for (const std::uint32_t state : by_size_[size]) {
       if (!stop.spend()) return 0;
       expand(state);
     }
-  if (limit_ < limit) write(index_.at(all_), sequence);
+  if (limit_ < limit) write(*index_.find(all_), sequence);
   return limit_;
 }
 

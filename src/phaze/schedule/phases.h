@@ -22,12 +22,12 @@
 // moment, and then the best. With eight cores or more they mostly do: a layer has some six operators to run at once.
 #pragma once
 
-#include <unordered_map>
 #include <vector>
 
 #include "phaze/base/stop.h"
 #include "phaze/schedule/block.h"
 #include "phaze/schedule/op_set.h"
+#include "phaze/schedule/op_set_map.h"
 
 namespace phaze::schedule {
 
@@ -46,16 +46,14 @@ class Phases {
     Ticks time = 0;
     Step step = Step::kExclusive;  // how it came about
     std::uint32_t parent = 0;
-  };
-  struct Hash {
-    std::size_t operator()(const OpSet<Words>& set) const { return set.hash(); }
+    std::uint32_t size = 0;  // operators done
   };
 
   void prepare(const Block& block);
   void expand(std::uint32_t index);
   // The set as one that may be reached at this moment.
-  void offer(const OpSet<Words>& done, Ticks time, Step step, std::uint32_t parent);
-  Ticks least_rest(const OpSet<Words>& done) const;
+  void offer(const State& state);
+  bool is_too_late(const State& state);
   // When operators that are not done finish if all start as early as they can, from this moment on.
   void set_finishes(const OpSet<Words>& done);
   void write(std::uint32_t last, BlockSchedule& sequence);
@@ -63,15 +61,20 @@ class Phases {
   const Block* block_ = nullptr;
   Ticks limit_ = 0;
   OpSet<Words> all_, last_;  // last_: those for which nobody waits
-  std::vector<OpSet<Words>> before_;
+  std::vector<OpSet<Words>> before_, just_before_;
   std::vector<std::uint32_t> shareable_, exclusive_;  // mode per operator; kNone
   std::vector<Ticks> work_;                           // least, per operator and resource
   std::vector<std::uint32_t> longest_first_;          // operators by what remains from their start on
   std::vector<Ticks> finishes_;
-  std::vector<std::uint32_t> by_finish_;
+  struct Finish {
+    Ticks time;
+    std::uint32_t op;
+  };
+  std::vector<Finish> by_finish_;
+  std::vector<Ticks> rests_;  // per resource: the work that is left
   std::vector<State> states_;
   std::vector<std::vector<std::uint32_t>> by_size_;  // states by the number of operators done
-  std::unordered_map<OpSet<Words>, std::uint32_t, Hash> index_;
+  OpSetMap<Words, std::uint32_t> index_;
 };
 
 extern template class Phases<1>;

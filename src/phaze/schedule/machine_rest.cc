@@ -85,24 +85,34 @@ Ticks MachineRest<Words>::least_end(const SearchState<Words>& state, std::span<c
   std::ranges::sort(ready_, std::greater{});
   ready_from_.assign(machines_ + 1, 0);
   for (std::size_t m = machines_; m-- > 0;) ready_from_[m] = ready_from_[m + 1] + ready_[m];
-  left_.assign(shapes_.size(), 0);
+  count_.assign(shapes_.size(), 0);
   Ticks least = ready_from_.front();
   time_left_ = 0;
   (block_->all - state.placed).for_each([&](std::size_t i) {
     const std::uint32_t s = state.barred.contains(i) ? shapes_of_[i].barred : shapes_of_[i].free;
     least += shapes_[s].least;
     if (shapes_[s].beside == kNever) return;
-    ++left_[s];
+    ++count_[s];
     time_left_ += shapes_[s].beside;
   });
   const Ticks most = (limit - state.time) * machines - least;
   if (most <= 0) return limit;
+  left_.clear();
+  for (const std::uint32_t s : longest_first_) {
+    if (count_[s] == 0) continue;
+    const Shape& shape = shapes_[s];
+    left_.push_back({.beside = shape.beside,
+                     .lost_beside = shape.beside - shape.least,
+                     .lost_alone = shape.alone == kNever ? kNever : shape.alone - shape.least,
+                     .count = count_[s]});
+  }
+  left_.emplace_back();
   least_lost_ = most;
   enough_ = (std::min(enough, limit) - state.time) * machines - least;
   most_load_ = (ready_from_.front() + time_left_ + most) / machines;
   loads_.assign(machines_, 0);
   branches_left_ = kMostBranches;
-  fill(0, 0, ready_.front(), 0, 0);
+  fill(0, left_.data(), ready_.front(), 0, 0);
   looked_at_ += kMostBranches - branches_left_;
   if (branches_left_ == 0 || least_lost_ < enough_) return 0;
   return least_lost_ == most ? limit : state.time + (least + least_lost_) / machines;
@@ -111,7 +121,7 @@ Ticks MachineRest<Words>::least_end(const SearchState<Words>& state, std::span<c
 // Puts operators on a machine that is taken up to `load` so far, shapes in their order. Machines before it are taken
 // for no longer than `top`, and so much is lost on these.
 template <std::size_t Words>
-void MachineRest<Words>::fill(std::size_t machine, std::size_t from, Ticks load, Ticks top, Ticks lost) {
+void MachineRest<Words>::fill(std::size_t machine, Left* from, Ticks load, Ticks top, Ticks lost) {
   if (branches_left_ == 0) return;
   --branches_left_;
   if (lost + top - load - time_left_ >= least_lost_) return;
@@ -119,18 +129,17 @@ void MachineRest<Words>::fill(std::size_t machine, std::size_t from, Ticks load,
   if (least_lost_ < enough_) return;
   // Of machines that are free from the same moment on, the one with more on it comes first.
   const Ticks most = machine > 0 && ready_[machine] == ready_[machine - 1] ? loads_[machine - 1] : most_load_;
-  for (std::size_t at = from; at < longest_first_.size(); ++at) {
-    const std::uint32_t s = longest_first_[at];
-    const Shape& shape = shapes_[s];
-    if (left_[s] == 0 || load + shape.beside > most) continue;
-    const Ticks then_lost = lost + shape.beside - shape.least;
-    const Ticks above = std::max<Ticks>(0, load + shape.beside - top);
+  for (Left* shape = from; shape->beside > 0; ++shape) {
+    const Ticks then_load = load + shape->beside;
+    if (shape->count == 0 || then_load > most) continue;
+    const Ticks then_lost = lost + shape->lost_beside;
+    const Ticks above = std::max<Ticks>(0, then_load - top);
     if (then_lost + static_cast<Ticks>(machine) * above >= least_lost_) continue;
-    --left_[s];
-    time_left_ -= shape.beside;
-    fill(machine, at, load + shape.beside, top, then_lost);
-    time_left_ += shape.beside;
-    ++left_[s];
+    --shape->count;
+    time_left_ -= shape->beside;
+    fill(machine, shape, then_load, top, then_lost);
+    time_left_ += shape->beside;
+    ++shape->count;
     if (least_lost_ < enough_ || branches_left_ == 0) return;
   }
 }
@@ -147,13 +156,13 @@ void MachineRest<Words>::close(std::size_t machine, Ticks load, Ticks top, Ticks
     const Ticks to_fill = top * static_cast<Ticks>(machines_ - machine - 1) - ready_from_[machine + 1];
     if (lost + to_fill - time_left_ >= least_lost_) return;
     loads_[machine] = load;
-    fill(machine + 1, 0, ready_[machine + 1], top, lost);
+    fill(machine + 1, left_.data(), ready_[machine + 1], top, lost);
     return;
   }
-  for (const std::uint32_t s : longest_first_) {
-    if (left_[s] == 0) continue;
-    if (shapes_[s].alone == kNever) return;
-    lost += (shapes_[s].alone - shapes_[s].least) * static_cast<Ticks>(left_[s]);
+  for (const Left& shape : left_) {
+    if (shape.count == 0) continue;
+    if (shape.lost_alone == kNever) return;
+    lost += shape.lost_alone * static_cast<Ticks>(shape.count);
   }
   least_lost_ = std::min(least_lost_, lost);
 }

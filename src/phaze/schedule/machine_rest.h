@@ -47,6 +47,12 @@ class MachineRest {
     Ticks alone = 0;   // the same, if it runs alone; kNever if it cannot
     bool operator==(const Shape&) const = default;
   };
+  // Operators of one shape that are on no machine. What they take beyond the least is lost.
+  struct Left {
+    Ticks beside = 0;
+    Ticks lost_beside = 0, lost_alone = 0;  // kNever if they cannot run alone
+    std::uint32_t count = 0;
+  };
   struct ShapesOf {
     std::uint32_t free, barred;  // from running alone; places in shapes_
   };
@@ -54,7 +60,7 @@ class MachineRest {
   bool find_machines();
   void find_shapes();
   std::uint32_t place_of(const Shape& shape);
-  void fill(std::size_t machine, std::size_t from, Ticks load, Ticks top, Ticks lost);
+  void fill(std::size_t machine, Left* from, Ticks load, Ticks top, Ticks lost);
   void close(std::size_t machine, Ticks load, Ticks top, Ticks lost);
 
   const SearchBlock<Words>* block_ = nullptr;
@@ -65,10 +71,11 @@ class MachineRest {
   std::uint64_t looked_at_ = 0;
 
   // Of the state at hand. What is lost is time over all machines.
-  std::vector<std::uint32_t> left_;  // operators of each shape that are on no machine
-  Ticks time_left_ = 0;              // that these take beside others
-  std::vector<Ticks> ready_;         // from when on each machine is free, the latest first
-  std::vector<Ticks> ready_from_;    // of this machine and those after it together
+  std::vector<std::uint32_t> count_;  // of operators of each shape
+  std::vector<Left> left_;            // of shapes of which there are some, the longest first, and an empty one
+  Ticks time_left_ = 0;               // that these take beside others
+  std::vector<Ticks> ready_;          // from when on each machine is free, the latest first
+  std::vector<Ticks> ready_from_;     // of this machine and those after it together
   std::vector<Ticks> loads_;
   Ticks most_load_ = 0;
   Ticks least_lost_ = 0, enough_ = 0;

@@ -19,15 +19,25 @@ void MomentFiller::begin(const Moment& moment) {
       fixed_[v] += rate * static_cast<double>(runs.finish);
     }
   }
+  finishes_.clear();
+  earns_.clear();
+  worth_.clear();
+  for (const OpStart& start : moment.starts) {
+    const Ticks finish = moment.time + block_->modes[start.mode].duration;
+    finishes_.push_back(static_cast<double>(finish + block_->tails[start.op]) < moment.limit ? finish : kNever);
+    for (const SearchWorth& worth : *worths_) {
+      earns_.push_back(worth.rates[start.mode]);
+      worth_.push_back(start.barred ? worth.shareable[start.op] : worth.least[start.op]);
+    }
+  }
 }
 
 bool MomentFiller::may_finish_first(const Moment& moment, std::size_t place) const {
-  const OpStart& start = moment.starts[place];
-  const Ticks finish = moment.time + block_->modes[start.mode].duration;
-  if (!moment.running.empty() && finish >= moment.running.front().finish) return false;
-  if (static_cast<double>(finish + block_->tails[start.op]) >= moment.limit) return false;
+  if (finishes_[place] == kNever) return false;
+  if (!moment.running.empty() && finishes_[place] >= moment.running.front().finish) return false;
+  const Units* demand = block_->demand(moment.starts[place].mode);
   for (std::size_t k = 0; k < block_->resources; ++k)
-    if (block_->demand(start.mode)[k] > free_[k]) return false;
+    if (demand[k] > free_[k]) return false;
   return true;
 }
 
@@ -39,30 +49,28 @@ void MomentFiller::begin_until(const Moment& moment, Ticks until, std::size_t fi
   for (std::size_t v = 0; v < worths; ++v) bounds_[v] = static_cast<double>(until) * (1 - rates_[v]) + fixed_[v];
   members_.clear();
   changes_.clear();
-  const auto add_changes = [&](const OpStart& start, Ticks finish) {
-    for (const SearchWorth& worth : *worths_)
-      changes_.push_back(worth.rates[start.mode] * static_cast<double>(finish - until) -
-                         (start.barred ? worth.shareable[start.op] : worth.least[start.op]));
+  const auto add_changes = [&](std::size_t place) {
+    const auto after = static_cast<double>(finishes_[place] - until);
+    for (std::size_t at = place * worths; at < (place + 1) * worths; ++at)
+      changes_.push_back(earns_[at] * after - worth_[at]);
   };
   if (first != kNobody) {
-    add_changes(moment.starts[first], until);
+    add_changes(first);
     add(moment.starts[first], changes_.data());
     changes_.clear();
   }
   for (std::size_t place = 0; place < moment.starts.size(); ++place) {
-    const OpStart& start = moment.starts[place];
-    const Ticks finish = moment.time + block_->modes[start.mode].duration;
+    const Ticks finish = finishes_[place];
     // Of several that finish first the one that stands first counts as such.
-    if (finish < until || (finish == until && first != kNobody && place < first)) continue;
+    if (finish == kNever || finish < until || (finish == until && first != kNobody && place < first)) continue;
+    const OpStart& start = moment.starts[place];
     if (first != kNobody && start.op == moment.starts[first].op) continue;
-    if (static_cast<double>(finish + block_->tails[start.op]) >= moment.limit) continue;
-    members_.push_back({static_cast<std::uint32_t>(place), 0});
-    add_changes(start, finish);
+    members_.push_back({start, 0});
+    add_changes(place);
   }
   still_off_.assign((members_.size() + 1) * worths, 0);
   for (std::size_t i = members_.size(); i-- > 0;) {
-    const bool last_of_op =
-        i + 1 == members_.size() || moment.starts[members_[i + 1].place].op != moment.starts[members_[i].place].op;
+    const bool last_of_op = i + 1 == members_.size() || members_[i + 1].start.op != members_[i].start.op;
     members_[i].next_op = last_of_op ? static_cast<std::uint32_t>(i + 1) : members_[i + 1].next_op;
     for (std::size_t v = 0; v < worths; ++v) {
       const double with = still_off_[members_[i].next_op * worths + v] - changes_[i * worths + v];

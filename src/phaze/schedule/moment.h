@@ -68,7 +68,7 @@ class MomentFiller {
     for (std::size_t place = 0; place < moment.starts.size(); ++place) {
       if (!may_finish_first(moment, place)) continue;
       if (++looked_at_ > most) return false;
-      begin_until(moment, moment.time + block_->modes[moment.starts[place].mode].duration, place);
+      begin_until(moment, finishes_[place], place);
       if (is_good_enough(moment.limit) && !visit(filling())) return false;
       if (!for_each_from(moment, 0, most, allowed, visit)) return false;
     }
@@ -82,7 +82,7 @@ class MomentFiller {
 
   // A start that may join the set.
   struct Member {
-    std::uint32_t place;    // among those of the moment
+    OpStart start;
     std::uint32_t next_op;  // the next member of another operator
   };
 
@@ -124,7 +124,7 @@ class MomentFiller {
   bool for_each_from(const Moment& moment, std::size_t from, std::uint64_t most, Allowed& allowed, Visit& visit) {
     if (!may_become_good_enough(moment.limit, from)) return true;
     for (std::size_t i = from; i < members_.size(); ++i) {
-      const OpStart& start = moment.starts[members_[i].place];
+      const OpStart& start = members_[i].start;
       if (!fits(start) || !allowed(start, std::span<const OpStart>(chosen_))) continue;
       if (++looked_at_ > most) return false;
       add(start, changes_.data() + i * worths_->size());
@@ -159,6 +159,10 @@ class MomentFiller {
   std::vector<double> rates_;   // per worth: what is earned a tick
   std::vector<double> bounds_;  // per worth
   std::vector<double> fixed_;   // per worth: of the bound, what does not depend on `until`, before anything starts
+  // Of what may start.
+  std::vector<Ticks> finishes_;  // kNever if it is then too late
+  std::vector<double> earns_;    // per worth: a tick
+  std::vector<double> worth_;    // per worth: as long as it is unplaced
   std::vector<Member> members_;
   std::vector<double> changes_;    // per member and worth: what it adds to the bound
   std::vector<double> still_off_;  // the same: what it and those behind it take off the bound at most

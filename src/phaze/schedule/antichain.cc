@@ -8,8 +8,9 @@
 namespace phaze::schedule {
 namespace {
 
-// Prices are good enough at first, and at last, when no set earns more than this a tick.
-constexpr double kRoughly = 1 + 1e-5, kExactly = 1 + 1e-11;
+// Prices are good enough at first, and at last, when no set earns more than this a tick. In the end what the bound
+// lacks for it is less than what schedules may differ by (kTimeTolerance).
+constexpr double kRoughly = 1 + 1e-5, kExactly = 1 + 2e-10;
 // A search for a set looks at most at this many partial sets, in an antichain or in a whole wide order.
 constexpr std::uint64_t kMostSteps = 1000, kMostStepsOfWide = 50'000;
 // So many modes that are looked at cost a unit of the budget, as does a pivot.
@@ -17,6 +18,8 @@ constexpr std::uint64_t kModesPerUnit = 512, kStepsPerUnit = 64;
 // The part of the budget that the bound may take, and the most units with any: a few tenths of a second.
 constexpr std::uint64_t kPartOfBudget = 4, kMostUnits = 100'000;
 constexpr double kTiny = 1e-10;
+// Prices follow the basis pivot by pivot, and are computed anew after so many, before rounding errors add up.
+constexpr std::uint64_t kPivotsToFollow = 16;
 // What is less than nothing: in ticks a tick, and in ticks beyond what rounding leaves.
 constexpr double kNegative = 1e-12, kNoise = 100;
 
@@ -48,6 +51,7 @@ void AntichainBound<Words>::begin(const Block& block) {
   }
   worth_.assign(n, 0);
   direction_.assign(n, 0);
+  of_basis_.assign(n, 0);
   prices_.assign(n, 0);
 }
 
@@ -58,10 +62,10 @@ void AntichainBound<Words>::end_column() {
 }
 
 template <std::size_t Words>
-double AntichainBound<Words>::earned(std::size_t column) const {
+double AntichainBound<Words>::earned(std::size_t column, std::span<const double> prices) const {
   double sum = 0;
   for (std::uint32_t e = column_offsets_[column]; e < column_offsets_[column + 1]; ++e)
-    sum += prices_[entries_[e].op] * entries_[e].part;
+    sum += prices[entries_[e].op] * entries_[e].part;
   return sum;
 }
 
@@ -69,17 +73,23 @@ double AntichainBound<Words>::earned(std::size_t column) const {
 // what sets of the basis fall short of one is made up for.
 template <std::size_t Words>
 void AntichainBound<Words>::set_prices() {
-  std::ranges::fill(prices_, 0);
+  std::ranges::fill(of_basis_, 0);
   const auto add_row = [&](std::size_t r, double factor) {
     const double* row = inverse_.data() + r * size_;
-    for (std::size_t c = 0; c < size_; ++c) prices_[c] += factor * row[c];
+    for (std::size_t c = 0; c < size_; ++c) of_basis_[c] += factor * row[c];
   };
   for (std::size_t r = 0; r < size_; ++r)
     if (!basis_[r].slack) add_row(r, 1);
   missing_.resize(size_);
   for (std::size_t r = 0; r < size_; ++r)
-    missing_[r] = basis_[r].slack ? prices_[basis_[r].column] * basis_[r].scale : 1 - earned(basis_[r].column);
+    missing_[r] =
+        basis_[r].slack ? of_basis_[basis_[r].column] * basis_[r].scale : 1 - earned(basis_[r].column, of_basis_);
   for (std::size_t r = 0; r < size_; ++r) add_row(r, missing_[r]);
+}
+
+template <std::size_t Words>
+void AntichainBound<Words>::clamp_prices() {
+  for (std::size_t i = 0; i < size_; ++i) prices_[i] = std::max(0.0, of_basis_[i]);
 }
 
 template <std::size_t Words>
@@ -104,8 +114,8 @@ bool AntichainBound<Words>::pivot_if_negative(const Block& block) {
   std::size_t negative = size_;
   double least = -kNegative;
   for (std::size_t i = 0; i < size_; ++i) {
-    const double rate = prices_[i] / static_cast<double>(block.fastest[i]);
-    if (rate >= least || prices_[i] >= -kNoise) continue;
+    const double rate = of_basis_[i] / static_cast<double>(block.fastest[i]);
+    if (rate >= least || of_basis_[i] >= -kNoise) continue;
     least = rate;
     negative = i;
   }
@@ -113,7 +123,7 @@ bool AntichainBound<Words>::pivot_if_negative(const Block& block) {
   // Scaled like the other columns, so that rounding errors stay small beside one.
   const double scale = -1 / static_cast<double>(block.fastest[negative]);
   for (std::size_t r = 0; r < size_; ++r) direction_[r] = inverse_[r * size_ + negative] * scale;
-  return pivot({.column = static_cast<std::uint32_t>(negative), .slack = true, .scale = -scale});
+  return pivot({.column = static_cast<std::uint32_t>(negative), .slack = true, .scale = -scale}, least);
 }
 
 // What runs changes at starts and finishes.
@@ -147,7 +157,7 @@ std::size_t AntichainBound<Words>::best_column(double floor) const {
   double most = floor;
   for (std::size_t column = 0; column < columns(); ++column) {
     if (in_basis_[column] != 0) continue;
-    const double earns = earned(column);
+    const double earns = earned(column, prices_);
     if (earns <= most) continue;
     most = earns;
     best = column;
@@ -163,13 +173,13 @@ bool AntichainBound<Words>::enter(std::size_t column) {
       sum += inverse_[r * size_ + entries_[e].op] * entries_[e].part;
     direction_[r] = sum;
   }
-  return pivot({.column = static_cast<std::uint32_t>(column)});
+  return pivot({.column = static_cast<std::uint32_t>(column)}, 1 - earned(column, of_basis_));
 }
 
 // Brings the column of which direction_ is the product with the inverse into the basis. False if rounding errors leave
-// no row for it: the LP itself is bounded.
+// no row for it: the LP itself is bounded. By the prices so far the column earns too little by `shortfall`.
 template <std::size_t Words>
-bool AntichainBound<Words>::pivot(const Basic& entering) {
+bool AntichainBound<Words>::pivot(const Basic& entering, double shortfall) {
   const std::size_t n = size_;
   std::size_t leaving = n;
   double least = 0;
@@ -196,7 +206,10 @@ bool AntichainBound<Words>::pivot(const Basic& entering) {
   if (!basis_[leaving].slack) in_basis_[basis_[leaving].column] = 0;
   if (!entering.slack) in_basis_[entering.column] = 1;
   basis_[leaving] = entering;
-  ++pivots_;
+  if (++pivots_ % kPivotsToFollow == 0)
+    set_prices();
+  else
+    for (std::size_t c = 0; c < n; ++c) of_basis_[c] += shortfall * row[c];
   return true;
 }
 
@@ -226,6 +239,7 @@ double AntichainBound<Words>::solve(const Block& block, const BlockSchedule& sch
   std::size_t group = 0;   // the next to be asked
   std::size_t silent = 0;  // groups in a row that had no set, since the prices changed
   set_prices();
+  clamp_prices();
   set_rates(block);
   double most_earned = most_alone(block);
   while (spend()) {
@@ -239,9 +253,9 @@ double AntichainBound<Words>::solve(const Block& block, const BlockSchedule& sch
     }
     if (column < columns()) {
       if (!enter(column)) break;
-      do set_prices();
-      while (pivot_if_negative(block) && spend());
-      for (double& price : prices_) price = std::max(0.0, price);
+      while (pivot_if_negative(block) && spend()) {
+      }
+      clamp_prices();
       set_rates(block);
       silent = 0;
       most_earned = most_alone(block);

@@ -58,6 +58,7 @@ class AntichainBound {
   void begin(const Block& block);
   void set_rates(const Block& block);
   void set_prices();
+  void clamp_prices();
   double most_alone(const Block& block) const;
   bool pivot_if_negative(const Block& block);
   std::size_t columns() const { return in_basis_.size(); }
@@ -72,9 +73,9 @@ class AntichainBound {
     bool slack = false;
     double scale = 1;
   };
-  bool pivot(const Basic& entering);
+  bool pivot(const Basic& entering, double shortfall);
   void end_column();
-  double earned(std::size_t column) const;
+  double earned(std::size_t column, std::span<const double> prices) const;
   // The prices as a worth, when no set earns more than so much.
   void take_worth(double earned);
 
@@ -92,7 +93,9 @@ class AntichainBound {
   std::vector<std::uint32_t> column_offsets_;
   std::vector<std::uint8_t> in_basis_;  // per column
   std::vector<Basic> basis_;            // per row
-  std::vector<double> inverse_, prices_, level_, direction_, missing_;
+  std::vector<double> inverse_, level_, direction_, missing_;
+  std::vector<double> of_basis_;  // prices by the basis
+  std::vector<double> prices_;    // the same without what is negative by rounding
   std::uint64_t pivots_ = 0;
 };
 

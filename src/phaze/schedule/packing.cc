@@ -28,6 +28,9 @@ void Packing<Words>::prepare(const Block& block, std::size_t most_groups) {
   for (std::size_t i = 0; i < shares_.size(); ++i)
     shares_[i] = static_cast<double>(block.demands[i]) / static_cast<double>(kCapacityUnits);
   rents_.assign(groups() * block.resources, 0);
+  first_shared_.assign(block.mode_offsets.begin(), block.mode_offsets.end() - 1);
+  for (std::size_t i = 0; i < block.size; ++i)
+    while (first_shared_[i] < block.mode_offsets[i + 1] && block.modes[first_shared_[i]].exclusive) ++first_shared_[i];
   remains_.assign(block.modes.size(), 0);
   op_best_.assign(block.size, 0);
   op_taker_.assign(block.size, 0);

@@ -68,12 +68,7 @@ class Packing {
 
  private:
   std::span<double> rents(std::size_t group) { return {rents_.data() + group * block_->resources, block_->resources}; }
-  // Modes stand by rising duration, and exclusive ones are the fastest.
-  std::uint32_t first_shared(std::size_t op) const {
-    std::uint32_t m = block_->mode_offsets[op];
-    while (m < block_->mode_offsets[op + 1] && block_->modes[m].exclusive) ++m;
-    return m;
-  }
+  std::uint32_t first_shared(std::size_t op) const { return first_shared_[op]; }
   double charge_rent(std::size_t group, std::span<const double> rates);
   double follow_subgradients(std::size_t group, std::span<const double> rates, double bound, double target);
   Answer price_antichain(std::size_t group, std::span<const double> rates, double floor, std::uint64_t most_steps);
@@ -92,9 +87,10 @@ class Packing {
 
   const Block* block_ = nullptr;
   SideBySide<Words> side_by_side_;
-  HeaviestAntichain<Words> heaviest_;  // where chains cover a wide order
-  std::vector<double> shares_;         // demands as shares of the capacities
-  std::vector<double> rents_;          // per group and resource
+  HeaviestAntichain<Words> heaviest_;        // where chains cover a wide order
+  std::vector<std::uint32_t> first_shared_;  // per operator: the mode after the exclusive ones, which are the fastest
+  std::vector<double> shares_;               // demands as shares of the capacities
+  std::vector<double> rents_;                // per group and resource
   std::uint64_t work_ = 0;
 
   // Of the group in question.

@@ -73,7 +73,6 @@ void Block::derive() {
   fastest.resize(size);
   heads.assign(size, 0);
   tails.assign(size, 0);
-  paths.assign(size, 0);
   for (std::size_t i = 0; i < size; ++i) fastest[i] = modes[mode_offsets[i]].duration;
   const std::vector<Ticks> work = least_work(*this);
   std::vector<Ticks> sums(resources);
@@ -90,11 +89,11 @@ void Block::derive() {
     std::ranges::fill(sums, 0);
     for_each_bit(after_row(i), [&](std::size_t j) {
       tails[i] = std::max(tails[i], fastest[j] + tails[j]);
-      paths[i] = std::max(paths[i], fastest[j] + paths[j]);
       for (std::size_t k = 0; k < resources; ++k) sums[k] += work[j * resources + k];
     });
     for (const Ticks sum : sums) tails[i] = std::max(tails[i], sum);
   }
+  set_paths();
   // The common case in one look: a mode that demands all of everything, where every mode demands something.
   bool all_demand_something = true;
   for (std::size_t m = 0; m < modes.size(); ++m)
@@ -104,6 +103,12 @@ void Block::derive() {
     for (std::size_t m = mode_offsets[i]; m < mode_offsets[i + 1]; ++m)
       modes[m].exclusive = (all_demand_something && demands_everything(*this, m)) || tolerates_nothing(*this, i, m);
   drop_slow_exclusive_modes(*this);
+}
+
+void Block::set_paths() {
+  paths.assign(size, 0);
+  for (std::size_t i = size; i-- > 0;)
+    for_each_bit(after_row(i), [&](std::size_t j) { paths[i] = std::max(paths[i], fastest[j] + paths[j]); });
 }
 
 std::vector<Ticks> least_work(const Block& block) {
@@ -156,6 +161,9 @@ void reverse(const Block& block, Block& reversed) {
   reversed.before.assign(block.before.size(), 0);
   reversed.after.assign(block.after.size(), 0);
   const auto mirrored = [&](std::size_t op) { return block.size - 1 - op; };
+  const auto mirror_row = [&](std::span<const std::uint64_t> row, std::uint64_t* to) {
+    for_each_bit(row, [&](std::size_t j) { to[mirrored(j) / 64] |= std::uint64_t{1} << (mirrored(j) % 64); });
+  };
   for (std::size_t i = 0; i < block.size; ++i) {
     const std::size_t source = mirrored(i);
     reversed.original.push_back(block.original[source]);
@@ -164,13 +172,13 @@ void reverse(const Block& block, Block& reversed) {
       reversed.demands.insert(reversed.demands.end(), block.demand(m), block.demand(m) + block.resources);
     }
     reversed.mode_offsets.push_back(static_cast<std::uint32_t>(reversed.modes.size()));
-    for (std::size_t j = 0; j < block.size; ++j) {
-      const std::uint64_t bit = std::uint64_t{1} << (j % 64);
-      if (block.precedes(source, mirrored(j))) reversed.before[i * block.words + j / 64] |= bit;
-      if (block.precedes(mirrored(j), source)) reversed.after[i * block.words + j / 64] |= bit;
-    }
+    mirror_row(block.after_row(source), reversed.before.data() + i * block.words);
+    mirror_row(block.before_row(source), reversed.after.data() + i * block.words);
   }
-  reversed.derive();
+  reversed.fastest.assign(block.fastest.rbegin(), block.fastest.rend());
+  reversed.heads.assign(block.tails.rbegin(), block.tails.rend());
+  reversed.tails.assign(block.heads.rbegin(), block.heads.rend());
+  reversed.set_paths();
 }
 
 void mirror(const Block& block, BlockSchedule& schedule) {

@@ -77,6 +77,7 @@ struct Block {
 
   // Computes fastest, heads, tails and exclusive from the rest, and drops exclusive modes that are not the fastest.
   void derive();
+  void set_paths();
 };
 
 // Per operator and resource: the least time for which it takes the whole of the resource, or longer a part of it.

@@ -45,10 +45,9 @@ void ListScheduler::set_urgency(const Block& block, Priority priority) {
       urgency_[i] = static_cast<double>(block.fastest[i] + block.paths[i]);
       continue;
     }
-    const auto own = [&](std::size_t op) { return priority == Priority::kMostSuccessors ? 1.0 : least_work_[op]; };
-    urgency_[i] = own(i);
+    urgency_[i] = least_work_[i];
     for (std::size_t j = i + 1; j < block.size; ++j)
-      if (block.precedes(i, j)) urgency_[i] += own(j);
+      if (block.precedes(i, j)) urgency_[i] += least_work_[j];
   }
 }
 
@@ -235,13 +234,12 @@ void ListScheduler::run(const Block& block, Ticks enough, BlockSchedule& best) {
   run_serially(block, best);
   if (best.makespan <= enough) return;
   find_thrifty_modes(block);
-  for (const Priority priority : {Priority::kLongestTail, Priority::kMostWork, Priority::kMostSuccessors}) {
+  for (const Priority priority : {Priority::kLongestTail, Priority::kMostWork}) {
     set_urgency(block, priority);
     for (const ModeRule rule : {ModeRule::kEarliestFinish, ModeRule::kThrifty, ModeRule::kFastest}) {
       if (parallel_scheme(block, urgency_, rule, best.makespan, candidate_)) std::swap(best, candidate_);
       if (best.makespan <= enough) return;
     }
-    if (priority == Priority::kMostSuccessors) continue;
     order_.resize(block.size);
     for (std::size_t i = 0; i < block.size; ++i) order_[i] = static_cast<std::uint32_t>(i);
     // Both priorities fall along every edge, so predecessors come first.

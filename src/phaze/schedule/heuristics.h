@@ -26,9 +26,8 @@ enum class ModeRule : std::uint8_t {
 };
 
 enum class Priority : std::uint8_t {
-  kLongestTail,     // least total time left behind it
-  kMostWork,        // largest share of a resource times duration, itself and all behind it
-  kMostSuccessors,  // operators behind it
+  kLongestTail,  // least total time left behind it
+  kMostWork,     // largest share of a resource times duration, itself and all behind it
 };
 
 class ListScheduler {

@@ -1,6 +1,7 @@
 #include "phaze/schedule/block_search.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace phaze::schedule {
 namespace {
@@ -9,6 +10,9 @@ namespace {
 constexpr std::uint64_t kPartOfUnlimited = 50'000;
 // Where the bound by phases is at least this share of the other, states are dropped for it.
 constexpr double kClose = 0.9;
+// With few modes, resources of which there is less work than this share of what antichains are worth cut hardly a
+// state, and every worth takes its time.
+constexpr double kOfUse = 0.97;
 
 // A pass for the proof that has found a schedule has seen nearly everything, and goes on to the shortest.
 PassLimits limits_of(const PlannedPass& pass, bool phases, const Goal& goal, const BlockResult& result) {
@@ -29,13 +33,17 @@ std::uint64_t one_of(const Stop& stop, std::uint64_t parts) {
   return stop.work_left() / parts;
 }
 
-// One worth from `rates` (if any) and one per resource.
+// One worth from `rates` (if any) and one per resource that is of use.
 template <std::size_t Words>
 void BlockSearch<Words>::set_worths(const Block& block, std::span<const double> rates) {
   const std::size_t given = rates.empty() ? 0 : 1;
   worths_.resize(given + block.resources);
   if (given > 0) set_worth(block, rates, worths_.front());
   for (std::size_t k = 0; k < block.resources; ++k) set_worth(block, k, worths_[given + k]);
+  if (given == 0 || has_many_modes(block)) return;
+  const auto total = [](const SearchWorth& worth) { return std::reduce(worth.least.begin(), worth.least.end()); };
+  const double most = total(worths_.front());
+  std::erase_if(worths_, [&](const SearchWorth& worth) { return total(worth) < kOfUse * most; });
 }
 
 // Raises the bound, and sets the worths for passes to come. True if no schedule is shorter than the one at hand.

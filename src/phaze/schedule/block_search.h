@@ -39,6 +39,9 @@ struct PlannedPass {
   bool by_bounds = false;                 // it looks at states of low bounds first
 };
 
+// With many, local search finds what lists and narrow passes do not, and light operators multiply the states.
+inline bool has_many_modes(const Block& block) { return block.modes.size() > 2 * block.size; }
+
 // The first pass over a block is of this width.
 constexpr std::size_t kFirstWidth = 16;
 // A layer of so many states takes a few hundred megabytes.

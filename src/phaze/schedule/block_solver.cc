@@ -24,9 +24,6 @@ constexpr std::uint64_t kPartForLittle = 16, kPartForHardlyAnything = 256;
 // With less of a budget than this it does not pay to leave out light operators: there are several searches instead of
 // one. And units for putting them back, one of so many parts of the budget at most.
 constexpr std::uint64_t kLeastToLeaveOut = 100'000, kMostToPutBack = 4096, kPartToPutBack = 16;
-// With more modes than this per operator, local search finds what lists and narrow passes do not, and light operators
-// multiply the states.
-constexpr std::size_t kManyModes = 2;
 // Changes that local search tries per operator, before the second proof and before the third.
 constexpr std::uint64_t kFewTries = 300, kManyTries = 1000;
 
@@ -36,8 +33,6 @@ std::uint64_t most_sets(const Block& block) {
   constexpr std::uint64_t kSetsTimesCube = 4'000'000'000;
   return kSetsTimesCube / (block.size * block.size * block.size);
 }
-
-bool has_many_modes(const Block& block) { return block.modes.size() > kManyModes * block.size; }
 
 bool has_choice(const Block& block, std::size_t op) { return block.mode_offsets[op] + 1 < block.mode_offsets[op + 1]; }
 

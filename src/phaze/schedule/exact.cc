@@ -9,7 +9,6 @@ namespace phaze::schedule {
 namespace {
 
 constexpr std::uint32_t kNoStep = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint32_t kNotYet = std::numeric_limits<std::uint32_t>::max();
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 constexpr double kPathInRank = 0.5;
 // What is left will be done a little less well than bounds say. Without this, states that have put off most of the work
@@ -31,6 +30,8 @@ constexpr double kBranchesPerUnit = 256;
 constexpr std::uint64_t kLeastAskedBefore = 64;
 // Sets that are looked at for one state, with any budget, and where a schedule is looked for.
 constexpr std::uint64_t kMostSets = std::uint64_t{1} << 24U, kMostSetsToFind = 256;
+// More than what rounding may add to a sum of worths.
+constexpr double kRoundingTicks = 1000;
 // By this the first limit on what comes up is above the least bound; then there are at most about so many.
 constexpr double kNextToNothing = 1e-9, kMostRises = 64;
 // Of a layer, so many come up at once, and a part of all that have been looked at.
@@ -71,12 +72,14 @@ void LayeredSearch<Words>::begin(const Block& block, const std::vector<SearchWor
   a_layer_is_full_ = false;
   filler_.prepare(block, worths);
   nothing_.clear(worths.size());
+  free_from_.resize(block.size);
   steps_.clear();
   if (layers_.size() < block.size) layers_.resize(block.size);
   for (std::size_t i = 0; i < block.size; ++i) layers_[i].begin(block_, kSpare * limits.width);
   const State first{.alone = std::reduce(block.fastest.begin(), block.fastest.end()), .step = kNoStep};
   left_.clear();
   for (const SearchWorth& worth : worths) left_.push_back(std::reduce(worth.least.begin(), worth.least.end()));
+  worth_of_all_ = left_.front();
   layers_.front().insert(first, {}, left_);
   if (first.alone < best.makespan) finish_alone({}, 0);
 }
@@ -183,12 +186,17 @@ bool LayeredSearch<Words>::raise_limit() {
 template <std::size_t Words>
 bool LayeredSearch<Words>::is_dominated_by_more(std::size_t placed, std::uint32_t index) const {
   if (finding_ || placed + 1 == block_.block->size) return false;
-  const State& state = layers_[placed].state(index);
+  const StateLayer<Words>& layer = layers_[placed];
+  const State& state = layer.state(index);
+  const SearchWorth& worth = worths_->front();
+  double lost = static_cast<double>(state.time) + layer.left(index, worths_->size()).front() - worth_of_all_;
+  for (const Running& runs : layer.running(index))
+    lost += static_cast<double>(runs.finish - state.time) * worth.rates[runs.mode];
   OpSet<Words> next;
   (block_.all - state.placed).for_each([&](std::size_t op) {
-    if (block_.before[op].subset_of(state.placed)) next.insert(op);
+    if (worth.least[op] <= lost + kRoundingTicks && block_.before[op].subset_of(state.placed)) next.insert(op);
   });
-  return layers_[placed + 1].dominates_without(next, state, layers_[placed].running(index));
+  return !next.empty() && layers_[placed + 1].dominates_without(next, state, layers_[placed].running(index));
 }
 
 // Of the states in kept_, the best by their rank, in that order.
@@ -258,7 +266,6 @@ void LayeredSearch<Words>::find_candidates(const Parent& parent) {
   exclusive_.clear();
   room_ = kNever;
   available_ = {};
-  free_from_.assign(block.size, kNotYet);
   (block_.all - state.placed).for_each([&](std::size_t op) {
     if (!block_.before[op].subset_of(state.placed)) return;
     available_.insert(op);
@@ -484,7 +491,7 @@ void LayeredSearch<Words>::put_time_forward(State& state) {
 }
 
 // The longest path, where no operator starts in a mode for which running_ leaves no room; or, if that is too long, a
-// part of it that is.
+// part of it that is. Operators for which nobody waits are half of a backward layer, and hardly ever the last.
 template <std::size_t Words>
 Ticks LayeredSearch<Words>::least_end_beside(const State& state) {
   const Block& block = *block_.block;
@@ -495,7 +502,7 @@ Ticks LayeredSearch<Words>::least_end_beside(const State& state) {
   finishes_.assign(block.size, 0);
   for (const Running& runs : running_) finishes_[runs.op] = runs.finish;
   Ticks end = 0;
-  (block_.all - state.placed).any_of([&](std::size_t op) {
+  (block_.all - state.placed - block_.last).any_of([&](std::size_t op) {
     Ticks ready = state.time;
     block_.just_before[op].for_each([&](std::size_t i) { ready = std::max(ready, finishes_[i]); });
     Ticks finish = kNever;

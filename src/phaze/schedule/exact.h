@@ -87,7 +87,9 @@
 // So S counts as if the first of them were placed, and as many. Second, a state with one operator more in S dominates
 // under the same conditions: a completion without that operator is no longer. Such a state is in the next layer, and
 // may come too late; of those that are there when a state is expanded, the latest are looked at. It must not be
-// needless: the claim above is then known of it, because more is placed in it.
+// needless: the claim above is then known of it, because more is placed in it. What it has lost so far, time that no
+// worth was earned in, is less by what that operator is worth; no state has lost less than nothing, so that only
+// operators that are worth no more than what has been lost are looked for.
 //
 // Most pairs are told apart by a few numbers per state (key_index.h), none of which is larger in a state that
 // dominates. One is the moment at which a resource would be free if what is held of it were done as densely as
@@ -258,6 +260,7 @@ class LayeredSearch {
   bool together_ = false;
   bool phases_ = false;
   bool all_came_up_ = true;      // with bounds below below_
+  double worth_of_all_ = 0;      // of the first worth
   PhaseRest<Words> phase_rest_;  // where these count
   std::uint64_t asked_phases_ = 0, waited_by_phases_ = 0;
   bool machines_ = false;

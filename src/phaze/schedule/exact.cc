@@ -24,7 +24,7 @@ constexpr std::uint64_t kPhaseSetsPerUnit = 4, kMostPhaseSets = 100'000;
 // Phases are asked so often, and then on as long as one of so many states is dropped for it.
 constexpr std::uint64_t kPhasesOnTrial = 500, kPhasesToDropOne = 10;
 // The same for machines, and branches that cost a unit.
-constexpr std::uint64_t kBranchesOnTrial = 2000, kBranchesToDropOne = 150;
+constexpr std::uint64_t kBranchesOnTrial = 2000, kBranchesToDropOne = 400;
 constexpr double kBranchesPerUnit = 256;
 // After so many, states are asked before they are added, as long as most of them are dropped.
 constexpr std::uint64_t kLeastAskedBefore = 64;
@@ -35,7 +35,7 @@ constexpr double kRoundingTicks = 1000;
 // By this the first limit on what comes up is above the least bound; then there are at most about so many.
 constexpr double kNextToNothing = 1e-9, kMostRises = 64;
 // Of a layer, so many come up at once, and a part of all that have been looked at.
-constexpr std::uint64_t kAtOnce = 8, kPartAtOnce = 16;
+constexpr std::uint64_t kAtOnce = 8, kPartAtOnce = 32;
 // With more steps than this to remember, some hundred megabytes, states of higher bounds wait no more.
 constexpr std::size_t kMostSteps = std::size_t{1} << 21U;
 // A layer is made with room for this many times the states that a pass keeps, since some will be dominated.
@@ -70,9 +70,10 @@ void LayeredSearch<Words>::begin(const Block& block, const std::vector<SearchWor
   asked_machines_.assign(block.size, {});
   owed_ = 0;
   a_layer_is_full_ = false;
-  filler_.prepare(block, worths);
+  filler_.prepare(block, {block_.contested.data(), block_.resources()}, worths);
   nothing_.clear(worths.size());
   free_from_.resize(block.size);
+  finishes_.resize(block.size);
   steps_.clear();
   if (layers_.size() < block.size) layers_.resize(block.size);
   for (std::size_t i = 0; i < block.size; ++i) layers_[i].begin(block_, kSpare * limits.width);
@@ -227,10 +228,10 @@ void LayeredSearch<Words>::keep_best(const StateLayer<Words>& layer, std::size_t
 
 template <std::size_t Words>
 void LayeredSearch<Words>::set_held(std::span<const Running> running) {
-  const std::size_t resources = block_.block->resources;
+  const std::size_t resources = block_.resources();
   held_.assign((running.size() + 1) * resources, 0);
   for (std::size_t q = running.size(); q-- > 0;) {
-    const Units* demand = block_.block->demand(running[q].mode);
+    const Units* demand = block_.demand(running[q].mode);
     for (std::size_t k = 0; k < resources; ++k) held_[q * resources + k] = held_[(q + 1) * resources + k] + demand[k];
   }
 }
@@ -260,7 +261,7 @@ template <std::size_t Words>
 void LayeredSearch<Words>::find_candidates(const Parent& parent) {
   const Block& block = *block_.block;
   const State& state = parent.state;
-  const std::size_t count = parent.running.size(), resources = block.resources;
+  const std::size_t count = parent.running.size(), resources = block_.resources();
   set_held(parent.running);
   candidates_.clear();
   exclusive_.clear();
@@ -280,7 +281,7 @@ void LayeredSearch<Words>::find_candidates(const Parent& parent) {
         if (!barred && !block_.after[op].empty()) exclusive_.push_back({start, static_cast<std::uint32_t>(count)});
         continue;
       }
-      const Units* demand = block.demand(m);
+      const Units* demand = block_.demand(m);
       std::size_t q = piece;
       for (std::size_t k = 0; k < resources; ++k)
         while (held_[q * resources + k] + demand[k] > kCapacityUnits) ++q;
@@ -382,7 +383,7 @@ bool LayeredSearch<Words>::leaves_room(const Parent& parent, std::size_t piece, 
       const Ticks finish = time + block.modes[m].duration;
       if (finish > last) return false;
       bool fits = finish <= filling.until || block_.unhindered[m] != 0;
-      for (std::size_t k = 0; k < block.resources && fits; ++k) fits = block.demand(m)[k] <= filling.free[k];
+      for (std::size_t k = 0; k < filling.free.size() && fits; ++k) fits = block_.demand(m)[k] <= filling.free[k];
       if (fits) return true;
     }
     return false;
@@ -463,16 +464,15 @@ void LayeredSearch<Words>::add_child(const Parent& parent, std::size_t piece, st
 // least that it may demand is free. Operators that have finished by then leave running_.
 template <std::size_t Words>
 void LayeredSearch<Words>::put_time_forward(State& state) {
-  const Block& block = *block_.block;
-  const std::size_t resources = block.resources;
+  const std::size_t resources = block_.resources();
   free_.assign(resources, kCapacityUnits);
   OpSet<Words> finished = state.placed;
   for (const Running& runs : running_) {
     finished.erase(runs.op);
-    for (std::size_t k = 0; k < resources; ++k) free_[k] -= block.demand(runs.mode)[k];
+    for (std::size_t k = 0; k < resources; ++k) free_[k] -= block_.demand(runs.mode)[k];
   }
   const auto something_may_start = [&] {
-    return (block_.all - state.placed).any_of([&](std::size_t i) {
+    return (block_.shareable - state.placed).any_of([&](std::size_t i) {
       bool may = block_.before[i].subset_of(finished);
       for (std::size_t k = 0; k < resources && may; ++k) may = block_.lightest[i * resources + k] <= free_[k];
       return may;
@@ -484,27 +484,49 @@ void LayeredSearch<Words>::put_time_forward(State& state) {
     // What ends at the same moment makes room at the same moment.
     for (; over < running_.size() && running_[over].finish == state.time; ++over) {
       finished.insert(running_[over].op);
-      for (std::size_t k = 0; k < resources; ++k) free_[k] += block.demand(running_[over].mode)[k];
+      for (std::size_t k = 0; k < resources; ++k) free_[k] += block_.demand(running_[over].mode)[k];
     }
   }
   running_.erase(running_.begin(), running_.begin() + static_cast<std::ptrdiff_t>(over));
 }
 
-// The longest path, where no operator starts in a mode for which running_ leaves no room; or, if that is too long, a
-// part of it that is. Operators for which nobody waits are half of a backward layer, and hardly ever the last.
+// Operators that what runs until `over` could keep from ending by `bound`, however long they wait for it. All that
+// comes before one of them and is unplaced is among them, too: it has the path of that one behind it. What is barred
+// has nothing unplaced before it. Operators for which nobody waits are half of a backward layer, and hardly ever the
+// last.
 template <std::size_t Words>
-Ticks LayeredSearch<Words>::least_end_beside(const State& state) {
+OpSet<Words> LayeredSearch<Words>::late_after(const State& state, Ticks over, double bound) const {
   const Block& block = *block_.block;
-  const std::size_t resources = block.resources;
+  const auto is_long = [&](Ticks rest) { return static_cast<double>(over + rest) > bound; };
+  OpSet<Words> late = block_.longest[static_cast<std::size_t>(std::ranges::partition_point(block_.rests, is_long) -
+                                                              block_.rests.begin())];
+  state.barred.for_each([&](std::size_t op) {
+    const std::size_t mode = block_.fastest_shareable[op];
+    if (mode == block.mode_offsets[op + 1] || is_long(block.modes[mode].duration + block.tails[op])) late.insert(op);
+  });
+  return late - state.placed - block_.last;
+}
+
+// The longest path, where no operator starts in a mode for which running_ leaves no room; or, if that is too long, a
+// part of it that is; or nothing, if it is no longer than `bound`.
+template <std::size_t Words>
+Ticks LayeredSearch<Words>::least_end_beside(const State& state, double bound) {
+  const Block& block = *block_.block;
+  const std::size_t resources = block_.resources();
   if (running_.empty() && state.barred.empty()) return 0;
+  const OpSet<Words> late = late_after(state, running_.empty() ? state.time : running_.back().finish, bound);
+  if (late.empty()) return 0;
   set_held(running_);
   const auto moment = [&](std::size_t piece) { return piece == 0 ? state.time : running_[piece - 1].finish; };
-  finishes_.assign(block.size, 0);
-  for (const Running& runs : running_) finishes_[runs.op] = runs.finish;
+  OpSet<Words> not_ended = block_.all - state.placed;
+  for (const Running& runs : running_) {
+    not_ended.insert(runs.op);
+    finishes_[runs.op] = runs.finish;
+  }
   Ticks end = 0;
-  (block_.all - state.placed - block_.last).any_of([&](std::size_t op) {
+  late.any_of([&](std::size_t op) {
     Ticks ready = state.time;
-    block_.just_before[op].for_each([&](std::size_t i) { ready = std::max(ready, finishes_[i]); });
+    (block_.just_before[op] & not_ended).for_each([&](std::size_t i) { ready = std::max(ready, finishes_[i]); });
     Ticks finish = kNever;
     for (std::size_t m = block.mode_offsets[op]; m < block.mode_offsets[op + 1]; ++m) {
       const Ticks duration = block.modes[m].duration;
@@ -514,7 +536,7 @@ Ticks LayeredSearch<Words>::least_end_beside(const State& state) {
         if (state.barred.contains(op)) continue;
         piece = running_.size();
       } else {
-        const Units* demand = block.demand(m);
+        const Units* demand = block_.demand(m);
         for (std::size_t k = 0; k < resources; ++k)
           while (held_[piece * resources + k] + demand[k] > kCapacityUnits) ++piece;
       }
@@ -604,7 +626,7 @@ void LayeredSearch<Words>::set_bound(const Parent& parent, State& child) {
   const Ticks over = running_.empty() ? child.time : running_.back().finish;
   const bool may_be_longer = !child.barred.empty() || static_cast<double>(over + rest) > child.bound;
   if (!narrow_ && child.bound < limit_ && may_be_longer)
-    child.bound = std::max(child.bound, static_cast<double>(least_end_beside(child)));
+    child.bound = std::max(child.bound, static_cast<double>(least_end_beside(child, child.bound)));
   child.rank = child.bound;
   if (narrow_) child.rank += kPathInRank * static_cast<double>(path);
   if (finding_) child.rank += kLeftInRank * *std::ranges::max_element(left_);

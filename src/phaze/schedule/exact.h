@@ -239,7 +239,8 @@ class LayeredSearch {
                    const MomentFiller::Filling& filling) const;
   void add_child(const Parent& parent, std::size_t piece, std::span<const OpStart> starts, const Barring& barring);
   void put_time_forward(State& state);
-  Ticks least_end_beside(const State& state);
+  OpSet<Words> late_after(const State& state, Ticks over, double bound) const;
+  Ticks least_end_beside(const State& state, double bound);
   bool waits_by_phases(StateLayer<Words>& layer, std::uint32_t index);
   void count_phases_in(State& state, std::span<const Running> running);
   bool waits_by_machines(std::size_t placed, std::uint32_t index);

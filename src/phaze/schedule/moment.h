@@ -50,9 +50,16 @@ class MomentFiller {
     std::span<const Units> free;      // per resource, until then
   };
 
-  // The block and its worths must outlive their use here.
-  void prepare(const Block& block, const std::vector<SearchWorth>& worths) {
+  // Of the modes of a block, so many resources each.
+  struct Demands {
+    const Units* units = nullptr;
+    std::size_t resources = 0;
+  };
+
+  // All must outlive their use here. Operators run side by side as far as these demands allow.
+  void prepare(const Block& block, const Demands& demands, const std::vector<SearchWorth>& worths) {
     block_ = &block;
+    demands_ = demands;
     worths_ = &worths;
   }
 
@@ -92,10 +99,10 @@ class MomentFiller {
   bool may_finish_first(const Moment& moment, std::size_t place) const;
 
   void add(const OpStart& start, const double* changes) {
-    const std::size_t resources = block_->resources, worths = worths_->size(), before = chosen_.size();
+    const std::size_t resources = demands_.resources, worths = worths_->size(), before = chosen_.size();
     chosen_.push_back(start);
-    const Units *demand = block_->demand(start.mode), *left = free_.data() + before * resources;
-    for (std::size_t k = 0; k < resources; ++k) free_[(before + 1) * resources + k] = left[k] - demand[k];
+    const Units *units = demand(start.mode), *left = free_.data() + before * resources;
+    for (std::size_t k = 0; k < resources; ++k) free_[(before + 1) * resources + k] = left[k] - units[k];
     for (std::size_t v = 0, at = before * worths; v < worths; ++v, ++at) {
       rates_[at + worths] = rates_[at] + (*worths_)[v].rates[start.mode];
       bounds_[at + worths] = bounds_[at] + changes[v];
@@ -135,21 +142,23 @@ class MomentFiller {
     return true;
   }
 
-  Filling filling() const { return {chosen_, until_, {free(), block_->resources}}; }
+  Filling filling() const { return {chosen_, until_, {free(), demands_.resources}}; }
 
   // With the set chosen so far.
-  const Units* free() const { return free_.data() + chosen_.size() * block_->resources; }
+  const Units* free() const { return free_.data() + chosen_.size() * demands_.resources; }
   const double* rates() const { return rates_.data() + chosen_.size() * worths_->size(); }
   const double* bounds() const { return bounds_.data() + chosen_.size() * worths_->size(); }
 
+  const Units* demand(std::size_t mode) const { return demands_.units + mode * demands_.resources; }
   bool fits(const OpStart& start) const {
-    const Units *demand = block_->demand(start.mode), *left = free();
+    const Units *units = demand(start.mode), *left = free();
     bool fits = true;
-    for (std::size_t k = 0; k < block_->resources; ++k) fits = fits && demand[k] <= left[k];
+    for (std::size_t k = 0; k < demands_.resources; ++k) fits = fits && units[k] <= left[k];
     return fits;
   }
 
   const Block* block_ = nullptr;
+  Demands demands_;
   const std::vector<SearchWorth>* worths_ = nullptr;
   Ticks until_ = 0;
   double length_ = 0;  // of the time until then

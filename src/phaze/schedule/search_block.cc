@@ -32,7 +32,7 @@ void SearchBlock<Words>::prepare(const Block& given) {
   set_order();
   set_modes();
   set_contested();
-  set_resources();
+  set_demands();
   find_equals();
   find_equal_ends();
   find_what_runs_as_well_alone();
@@ -58,41 +58,47 @@ void SearchBlock<Words>::set_order() {
   std::ranges::stable_sort(longest_first, [&](std::uint32_t a, std::uint32_t b) {
     return block->fastest[a] + block->tails[a] > block->fastest[b] + block->tails[b];
   });
+  rests.clear();
+  longest.assign(1, {});
+  for (const std::uint32_t i : longest_first) {
+    rests.push_back(block->fastest[i] + block->tails[i]);
+    longest.push_back(longest.back());
+    longest.back().insert(i);
+  }
 }
 
 template <std::size_t Words>
 void SearchBlock<Words>::set_modes() {
   const std::size_t resources = block->resources;
-  lightest.assign(block->size * resources, kCapacityUnits + 1);
   heaviest_.assign(block->size * resources, 0);
   fastest_shareable.assign(block->mode_offsets.begin(), block->mode_offsets.end() - 1);
   for (std::size_t i = 0; i < block->size; ++i)
     for (std::size_t m = block->mode_offsets[i]; m < block->mode_offsets[i + 1]; ++m)
       if (!block->modes[m].exclusive)
-        for (std::size_t k = 0; k < resources; ++k) {
-          const Units units = block->demand(m)[k];
-          lightest[i * resources + k] = std::min(lightest[i * resources + k], units);
-          heaviest_[i * resources + k] = std::max(heaviest_[i * resources + k], units);
-        }
-  for (std::size_t i = 0; i < block->size; ++i)
+        for (std::size_t k = 0; k < resources; ++k)
+          heaviest_[i * resources + k] = std::max(heaviest_[i * resources + k], block->demand(m)[k]);
+  shareable = {};
+  for (std::size_t i = 0; i < block->size; ++i) {
     while (fastest_shareable[i] < block->mode_offsets[i + 1] && block->modes[fastest_shareable[i]].exclusive)
       ++fastest_shareable[i];
+    if (fastest_shareable[i] < block->mode_offsets[i + 1]) shareable.insert(i);
+  }
 }
 
 template <std::size_t Words>
 void SearchBlock<Words>::set_contested() {
   const std::size_t resources = block->resources;
-  contested.assign(block->modes.size() * resources, 0);
+  contested_.assign(block->modes.size() * resources, 0);
   unhindered.assign(block->modes.size(), 0);
   for (std::size_t i = 0; i < block->size; ++i) {
-    if (fastest_shareable[i] < block->mode_offsets[i + 1]) unhindered[fastest_shareable[i]] = 1;
+    if (shareable.contains(i)) unhindered[fastest_shareable[i]] = 1;
     for (std::size_t k = 0; k < resources; ++k) {
       if (heaviest_[i * resources + k] == 0) continue;
       const Units most = most_beside(i, k);
       for (std::size_t m = block->mode_offsets[i]; m < block->mode_offsets[i + 1]; ++m) {
         const Units units = block->demand(m)[k];
         if (units == 0 || units + most <= kCapacityUnits || block->modes[m].exclusive) continue;
-        contested[m * resources + k] = units;
+        contested_[m * resources + k] = units;
         unhindered[m] = 0;
       }
     }
@@ -120,20 +126,28 @@ Units SearchBlock<Words>::most_beside(std::size_t op, std::size_t resource) {
 }
 
 template <std::size_t Words>
-void SearchBlock<Words>::set_resources() {
-  const std::size_t resources = block->resources;
-  demand_hashes.assign(block->modes.size(), 0);
-  std::vector<double> work(resources, 0);
+void SearchBlock<Words>::set_demands() {
+  std::vector<double> work(block->resources, 0);
   for (std::size_t m = 0; m < block->modes.size(); ++m)
-    for (std::size_t k = 0; k < resources; ++k) {
-      const Units units = contested_by(m)[k];
-      demand_hashes[m] = mix(demand_hashes[m] ^ static_cast<std::uint64_t>(units));
-      work[k] += static_cast<double>(units) * static_cast<double>(block->modes[m].duration);
-    }
+    for (std::size_t k = 0; k < block->resources; ++k)
+      work[k] +=
+          static_cast<double>(contested_[m * block->resources + k]) * static_cast<double>(block->modes[m].duration);
   scarcest_first.clear();
-  for (std::size_t k = 0; k < resources; ++k)
+  for (std::size_t k = 0; k < block->resources; ++k)
     if (work[k] > 0) scarcest_first.push_back(static_cast<std::uint32_t>(k));
   std::ranges::stable_sort(scarcest_first, [&](std::uint32_t a, std::uint32_t b) { return work[a] > work[b]; });
+  contested.clear();
+  for (std::size_t m = 0; m < block->modes.size(); ++m)
+    for (const std::uint32_t k : scarcest_first) contested.push_back(contested_[m * block->resources + k]);
+  demand_hashes.assign(block->modes.size(), 0);
+  lightest.assign(block->size * resources(), kCapacityUnits);
+  for (std::size_t i = 0; i < block->size; ++i)
+    for (std::size_t m = fastest_shareable[i]; m < block->mode_offsets[i + 1]; ++m)
+      for (std::size_t k = 0; k < resources(); ++k) {
+        const Units units = demand(m)[k];
+        demand_hashes[m] = mix(demand_hashes[m] ^ static_cast<std::uint64_t>(units));
+        if (!block->modes[m].exclusive) lightest[i * resources() + k] = std::min(lightest[i * resources() + k], units);
+      }
 }
 
 template <std::size_t Words>

@@ -36,6 +36,13 @@ Units most_at_once_beside(const Block& block, std::size_t op, std::size_t resour
   return most;
 }
 
+// What the mode demands of it as far as that is contested.
+Units contested_by(const SearchBlock<1>& search, std::size_t mode, std::size_t resource) {
+  const auto at = std::ranges::find(search.scarcest_first, resource);
+  if (at == search.scarcest_first.end()) return 0;
+  return search.demand(mode)[at - search.scarcest_first.begin()];
+}
+
 TEST(SearchBlock, demands_are_contested_where_the_resource_could_run_out_beside_the_operator) {
   std::size_t contested = 0, uncontested = 0, too_many = 0, unhindered = 0;
   const auto look_at = [&](const Instance& instance) {
@@ -48,7 +55,7 @@ TEST(SearchBlock, demands_are_contested_where_the_resource_could_run_out_beside_
         for (std::size_t k = 0; k < block.resources; ++k) {
           const Units beside = most_at_once_beside(block, i, k);
           for (std::size_t m = block.mode_offsets[i]; m < block.mode_offsets[i + 1]; ++m) {
-            const Units units = block.demand(m)[k], counted = search.contested_by(m)[k];
+            const Units units = block.demand(m)[k], counted = contested_by(search, m, k);
             if (block.modes[m].exclusive || units == 0) {
               EXPECT_EQ(counted, 0);
             } else if (units + beside > kCapacityUnits) {

@@ -65,8 +65,8 @@ bool StateLayer<Words>::dominates(const State& a, std::span<const Running> mine,
     if (!covered) return false;
   }
   // Both hold less and less, so it suffices to look at b's time and whenever something of b's has ended.
-  for (const std::uint32_t k : block_->scarcest_first) {
-    const auto demand = [&](const Running& runs) { return block_->contested_by(runs.mode)[k]; };
+  for (std::size_t k = 0; k < block_->resources(); ++k) {
+    const auto demand = [&](const Running& runs) { return block_->demand(runs.mode)[k]; };
     Units held = 0, held_by_other = 0;
     for (std::size_t r = first; r < mine.size(); ++r) held += demand(mine[r]);
     for (const Running& runs : theirs) held_by_other += demand(runs);
@@ -91,13 +91,12 @@ Key StateLayer<Words>::key_of(const State& state, std::span<const Running> runni
   if (!running.empty()) key.numbers[1] = static_cast<float>(running.back().finish);
   float* const moments = key.numbers.data() + Key::kPacked + Key::kResources;
   std::fill_n(moments, Key::kLevels.size(), time);
-  const std::vector<std::uint32_t>& scarcest = block_->scarcest_first;
   for (std::size_t k = 0; k < Key::kResources; ++k) {
     double packed = 0;
     Units held = 0;
     std::size_t level = Key::kLevels.size();
-    for (std::size_t r = k < scarcest.size() ? running.size() : 0; r-- > 0;) {
-      const Units demand = block_->contested_by(running[r].mode)[scarcest[k]];
+    for (std::size_t r = k < block_->resources() ? running.size() : 0; r-- > 0;) {
+      const Units demand = block_->demand(running[r].mode)[k];
       packed += static_cast<double>(running[r].finish - state.time) * static_cast<double>(demand);
       if (k > 0) continue;
       held += demand;

@@ -234,21 +234,20 @@ void ListScheduler::run(const Block& block, Ticks enough, BlockSchedule& best) {
   run_serially(block, best);
   if (best.makespan <= enough) return;
   find_thrifty_modes(block);
-  for (const Priority priority : {Priority::kLongestTail, Priority::kMostWork}) {
-    set_urgency(block, priority);
-    for (const ModeRule rule : {ModeRule::kEarliestFinish, ModeRule::kThrifty, ModeRule::kFastest}) {
-      if (parallel_scheme(block, urgency_, rule, best.makespan, candidate_)) std::swap(best, candidate_);
-      if (best.makespan <= enough) return;
-    }
-    order_.resize(block.size);
-    for (std::size_t i = 0; i < block.size; ++i) order_[i] = static_cast<std::uint32_t>(i);
-    // Both priorities fall along every edge, so predecessors come first.
-    std::ranges::stable_sort(order_, [&](std::uint32_t a, std::uint32_t b) { return urgency_[a] > urgency_[b]; });
-    for (const ModeRule rule : {ModeRule::kEarliestFinish, ModeRule::kThrifty}) {
-      if (serial_scheme(block, order_, rule, best.makespan, candidate_)) std::swap(best, candidate_);
-      if (best.makespan <= enough) return;
-    }
-  }
+  const auto take_shorter = [&](bool found) {
+    if (found) std::swap(best, candidate_);
+    return best.makespan <= enough;
+  };
+  set_urgency(block, Priority::kLongestTail);
+  for (const ModeRule rule : {ModeRule::kEarliestFinish, ModeRule::kThrifty, ModeRule::kFastest})
+    if (take_shorter(parallel_scheme(block, urgency_, rule, best.makespan, candidate_))) return;
+  set_urgency(block, Priority::kMostWork);
+  order_.resize(block.size);
+  for (std::size_t i = 0; i < block.size; ++i) order_[i] = static_cast<std::uint32_t>(i);
+  // It falls along every edge, so predecessors come first.
+  std::ranges::stable_sort(order_, [&](std::uint32_t a, std::uint32_t b) { return urgency_[a] > urgency_[b]; });
+  for (const ModeRule rule : {ModeRule::kEarliestFinish, ModeRule::kThrifty})
+    if (take_shorter(serial_scheme(block, order_, rule, best.makespan, candidate_))) return;
 }
 
 void ListScheduler::improve(const Block& block, const Block& reversed, BlockSchedule& schedule) {

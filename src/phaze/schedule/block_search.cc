@@ -12,7 +12,7 @@ constexpr std::uint64_t kPartOfUnlimited = 50'000;
 constexpr double kClose = 0.9;
 // With few modes, resources of which there is less work than this share of what antichains are worth cut hardly a
 // state, and every worth takes its time.
-constexpr double kOfUse = 0.97;
+constexpr double kOfUse = 0.995;
 
 // A pass for the proof that has found a schedule has seen nearly everything, and goes on to the shortest.
 PassLimits limits_of(const PlannedPass& pass, bool phases, const Goal& goal, const BlockResult& result) {

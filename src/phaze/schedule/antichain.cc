@@ -1,6 +1,7 @@
 #include "phaze/schedule/antichain.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "phaze/base/hash.h"
@@ -18,6 +19,7 @@ constexpr std::uint64_t kModesPerUnit = 512, kStepsPerUnit = 64;
 // The part of the budget that the bound may take, and the most units with any: a few tenths of a second.
 constexpr std::uint64_t kPartOfBudget = 4, kMostUnits = 100'000;
 constexpr double kTiny = 1e-10;
+constexpr double kUnknown = std::numeric_limits<double>::infinity();
 // Prices follow the basis pivot by pivot, and are computed anew after so many, before rounding errors add up.
 constexpr std::uint64_t kPivotsToFollow = 16;
 // What is less than nothing: in ticks a tick, and in ticks beyond what rounding leaves.
@@ -238,6 +240,8 @@ double AntichainBound<Words>::solve(const Block& block, const BlockSchedule& sch
   double floor = kRoughly;
   std::size_t group = 0;   // the next to be asked
   std::size_t silent = 0;  // groups in a row that had no set, since the prices changed
+  // What no set of a group earns more than at the prices at hand, as far as it has been asked.
+  most_of_group_.assign(packing_.groups(), kUnknown);
   set_prices();
   clamp_prices();
   set_rates(block);
@@ -245,10 +249,13 @@ double AntichainBound<Words>::solve(const Block& block, const BlockSchedule& sch
   while (spend()) {
     const std::size_t column = silent == 0 ? best_column(floor) : columns();
     typename Packing<Words>::Answer answer;
-    if (column == columns()) {
+    if (column == columns() && most_of_group_[group] <= floor) {
+      answer.most = most_of_group_[group];
+    } else if (column == columns()) {
       const std::uint64_t most_steps = packing_.has_antichains() ? kMostSteps : kMostStepsOfWide;
       answer = packing_.price(group, rates_, floor, std::min(most_steps, (budget - spent) * kStepsPerUnit));
       if (!packing_.has_antichains()) take_worth(std::max(most_alone(block), answer.most));
+      most_of_group_[group] = answer.most;
       if (answer.found) add_best_column(block);
     }
     if (column < columns()) {
@@ -257,6 +264,7 @@ double AntichainBound<Words>::solve(const Block& block, const BlockSchedule& sch
       }
       clamp_prices();
       set_rates(block);
+      std::ranges::fill(most_of_group_, kUnknown);
       silent = 0;
       most_earned = most_alone(block);
       continue;

@@ -93,6 +93,7 @@ class AntichainBound {
   std::vector<std::uint32_t> column_offsets_;
   std::vector<std::uint8_t> in_basis_;  // per column
   std::vector<Basic> basis_;            // per row
+  std::vector<double> most_of_group_;
   std::vector<double> inverse_, level_, direction_, missing_;
   std::vector<double> of_basis_;  // prices by the basis
   std::vector<double> prices_;    // the same without what is negative by rounding

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace phaze::schedule {
 namespace {
@@ -33,7 +34,7 @@ void Phases<Words>::prepare(const Block& block) {
   std::ranges::stable_sort(longest_first_, [&](std::uint32_t a, std::uint32_t b) {
     return block.fastest[a] + block.tails[a] > block.fastest[b] + block.tails[b];
   });
-  work_ = least_work(block);
+  find_work();
   finishes_.assign(n, 0);
   states_.clear();
   index_.clear();
@@ -41,26 +42,33 @@ void Phases<Words>::prepare(const Block& block) {
   for (std::vector<std::uint32_t>& states : by_size_) states.clear();
 }
 
-// Whether the rest, by paths or by the work of some resource, takes too long.
 template <std::size_t Words>
-bool Phases<Words>::is_too_late(const State& state) {
-  const Ticks most = limit_ - state.time;
-  for (const std::uint32_t i : longest_first_)
-    if (!state.done.contains(i)) {
-      if (block_->fastest[i] + block_->tails[i] >= most) return true;
-      break;
-    }
+void Phases<Words>::find_work() {
+  const std::vector<Ticks> work = least_work(*block_);
   const std::size_t resources = block_->resources;
-  rests_.assign(resources, 0);
-  (all_ - state.done).for_each([&](std::size_t i) {
-    for (std::size_t k = 0; k < resources; ++k) rests_[k] += work_[i * resources + k];
-  });
-  return std::ranges::any_of(rests_, [&](Ticks rest) { return rest >= most; });
+  work_.assign(block_->size, 0);
+  Ticks most = 0;
+  for (std::size_t k = 0; k < resources; ++k) {
+    Ticks sum = 0;
+    for (std::size_t i = 0; i < block_->size; ++i) sum += work[i * resources + k];
+    if (sum <= most) continue;
+    most = sum;
+    for (std::size_t i = 0; i < block_->size; ++i) work_[i] = work[i * resources + k];
+  }
+}
+
+// Whether the rest, by its work or its paths, takes too long.
+template <std::size_t Words>
+bool Phases<Words>::is_too_late(const State& state) const {
+  if (state.time + state.left >= limit_) return true;
+  for (const std::uint32_t i : longest_first_)
+    if (!state.done.contains(i)) return state.time + block_->fastest[i] + block_->tails[i] >= limit_;
+  return false;
 }
 
 template <std::size_t Words>
 void Phases<Words>::offer(const State& state) {
-  if (state.time >= limit_) return;
+  if (state.time + state.left >= limit_) return;
   const auto next = static_cast<std::uint32_t>(states_.size());
   const std::uint32_t index = index_.emplace(state.done, next);
   if (index != next) {
@@ -102,7 +110,8 @@ void Phases<Words>::expand(std::uint32_t index) {
              .time = state.time + exclusive(i),
              .step = Step::kExclusive,
              .parent = index,
-             .size = state.size + 1});
+             .size = state.size + 1,
+             .left = state.left - work_[i]});
     }
   });
   if (may_end)
@@ -120,15 +129,18 @@ void Phases<Words>::expand(std::uint32_t index) {
   });
   std::ranges::sort(by_finish_, {}, &Finish::time);
   OpSet<Words> done = state.done;
+  Ticks work_left = state.left;
   for (std::size_t at = 0; at < by_finish_.size(); ++at) {
     const Ticks length = by_finish_[at].time;
     done.insert(by_finish_[at].op);
+    work_left -= work_[by_finish_[at].op];
     if (at + 1 == by_finish_.size() || by_finish_[at + 1].time > length)
       offer({.done = done,
              .time = state.time + length,
              .step = Step::kPhase,
              .parent = index,
-             .size = state.size + static_cast<std::uint32_t>(at + 1)});
+             .size = state.size + static_cast<std::uint32_t>(at + 1),
+             .left = work_left});
   }
 }
 
@@ -137,7 +149,7 @@ Ticks Phases<Words>::bound(const Block& block, Ticks limit, Stop& stop, BlockSch
   prepare(block);
   limit_ = limit;
   // The first state is like one after an exclusive operator: a phase may follow.
-  offer({});
+  offer({.left = std::reduce(work_.begin(), work_.end())});
   // A step adds operators, so that the time of a set is final once all smaller ones are done with.
   for (std::size_t size = 0; size < block.size; ++size)
     for (const std::uint32_t state : by_size_[size]) {

@@ -47,13 +47,15 @@ class Phases {
     Step step = Step::kExclusive;  // how it came about
     std::uint32_t parent = 0;
     std::uint32_t size = 0;  // operators done
+    Ticks left = 0;          // work for the resource with the most
   };
 
   void prepare(const Block& block);
   void expand(std::uint32_t index);
   // The set as one that may be reached at this moment.
   void offer(const State& state);
-  bool is_too_late(const State& state);
+  bool is_too_late(const State& state) const;
+  void find_work();
   // When operators that are not done finish if all start as early as they can, from this moment on.
   void set_finishes(const OpSet<Words>& done);
   void write(std::uint32_t last, BlockSchedule& sequence);
@@ -63,7 +65,7 @@ class Phases {
   OpSet<Words> all_, last_;  // last_: those for which nobody waits
   std::vector<OpSet<Words>> before_, just_before_;
   std::vector<std::uint32_t> shareable_, exclusive_;  // mode per operator; kNone
-  std::vector<Ticks> work_;                           // least, per operator and resource
+  std::vector<Ticks> work_;                           // least, per operator, for the resource with the most
   std::vector<std::uint32_t> longest_first_;          // operators by what remains from their start on
   std::vector<Ticks> finishes_;
   struct Finish {
@@ -71,7 +73,6 @@ class Phases {
     std::uint32_t op;
   };
   std::vector<Finish> by_finish_;
-  std::vector<Ticks> rests_;  // per resource: the work that is left
   std::vector<State> states_;
   std::vector<std::vector<std::uint32_t>> by_size_;  // states by the number of operators done
   OpSetMap<Words, std::uint32_t> index_;

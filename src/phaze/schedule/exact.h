@@ -99,12 +99,14 @@
 // Bounds. Worths (bounds.h) count the ticks that the unplaced operators and the rests of the running ones must still
 // earn; heads and tails count paths. Paths are followed beside what runs: an operator starts no sooner than what runs
 // leaves room for its mode, exclusive modes not before all of it has ended, and barred ones never. One that runs for
-// long on few cores keeps the chain that everything waits for from using all of them, and that shows at once. States
-// that cannot beat the best schedule by kTimeTolerance, and by the gap that may be left, are dropped.
+// long on few cores keeps the chain that everything waits for from using all of them, and that shows at once. Only
+// operators that would end too late if they waited for all that runs are looked at for that. States that cannot beat
+// the best schedule by kTimeTolerance, and by the gap that may be left, are dropped.
 //
 // Phases. Where exclusive modes matter more than the work of resources, a pass for the proof also bounds states by when
 // they would end if only these modes kept operators apart (phase_rest.h). That takes longer, so it is done when they
-// are about to be expanded; or before they are even added, where it drops most.
+// are about to be expanded; or before they are even added, where it drops most. The same is asked of the machines that
+// the scarcest resource amounts to, as long as it drops states enough (machine_rest.h).
 //
 // Moments. Of the sets that fit, only those are looked at that leave little enough unused until the next finish
 // (moment.h).

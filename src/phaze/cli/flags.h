@@ -52,8 +52,8 @@ inline std::optional<double> parse_share(std::string_view text) {
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), share);
   if (failure != std::errc() || end != text.data() + text.size()) return std::nullopt;
   if (percent) share /= 100;
-  if (!(share >= 0 && share < 1)) return std::nullopt;
-  return share;
+  const bool is_one = share >= 0 && share < 1;  // "nan" is none, either
+  return is_one ? std::optional(share) : std::nullopt;
 }
 
 // An option that is a share.

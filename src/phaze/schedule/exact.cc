@@ -23,9 +23,9 @@ constexpr std::uint64_t kSetsPerUnit = 128;
 constexpr std::uint64_t kPhaseSetsPerUnit = 4, kMostPhaseSets = 100'000;
 // Phases are asked so often, and then on as long as one of so many states is dropped for it.
 constexpr std::uint64_t kPhasesOnTrial = 500, kPhasesToDropOne = 10;
-// The same for machines, and branches that cost a unit.
-constexpr std::uint64_t kBranchesOnTrial = 2000, kBranchesToDropOne = 400;
-constexpr double kBranchesPerUnit = 256;
+// The same for machines, and sums that cost a unit.
+constexpr std::uint64_t kSumsOnTrial = 30'000, kSumsToDropOne = 1000;
+constexpr double kSumsPerUnit = 256;
 // After so many, states are asked before they are added, as long as most of them are dropped.
 constexpr std::uint64_t kLeastAskedBefore = 64;
 // Sets that are looked at for one state, with any budget, and where a schedule is looked for.
@@ -66,7 +66,7 @@ void LayeredSearch<Words>::begin(const Block& block, const std::vector<SearchWor
   phases_ = limits.phases;
   asked_phases_ = waited_by_phases_ = 0;
   if (phases_) phase_rest_.begin(block_, worths, std::min(kMostPhaseSets, kPhaseSetsPerUnit * stop.work_left()));
-  machines_ = !finding_ && machine_rest_.begin(block_);
+  machines_ = !finding_ && machine_rest_.begin(block_, static_cast<Ticks>(std::ceil(limit_)));
   asked_machines_.assign(block.size, {});
   owed_ = 0;
   a_layer_is_full_ = false;
@@ -578,15 +578,14 @@ template <std::size_t Words>
 bool LayeredSearch<Words>::waits_by_machines(std::size_t placed, std::uint32_t index) {
   StateLayer<Words>& layer = layers_[placed];
   Asked& asked = asked_machines_[placed];
-  if (layer.state(index).bound_by_machines || asked.branches > kBranchesOnTrial + kBranchesToDropOne * asked.waited)
-    return false;
+  if (layer.state(index).bound_by_machines || asked.sums > kSumsOnTrial + kSumsToDropOne * asked.waited) return false;
   State state = layer.state(index);
   const std::uint64_t looked_at = machine_rest_.looked_at();
   const double enough = std::min(below_, limit_);
   const Ticks end = machine_rest_.least_end(state, layer.running(index), static_cast<Ticks>(std::ceil(enough)),
                                             static_cast<Ticks>(std::ceil(limit_)));
-  asked.branches += machine_rest_.looked_at() - looked_at;
-  owed_ += static_cast<double>(machine_rest_.looked_at() - looked_at) / kBranchesPerUnit;
+  asked.sums += machine_rest_.looked_at() - looked_at;
+  owed_ += static_cast<double>(machine_rest_.looked_at() - looked_at) / kSumsPerUnit;
   const bool waits = static_cast<double>(end) >= enough;
   if (!waits) return false;
   ++asked.waited;

@@ -269,7 +269,7 @@ class LayeredSearch {
   bool machines_ = false;
   MachineRest<Words> machine_rest_;
   struct Asked {
-    std::uint64_t branches = 0, waited = 0;
+    std::uint64_t sums = 0, waited = 0;
   };
   std::vector<Asked> asked_machines_;      // by the number of operators placed
   double owed_ = 0;                        // units of work done beside states

@@ -2,25 +2,29 @@
 
 #include <algorithm>
 #include <functional>
-#include <numeric>
+#include <utility>
 
 namespace phaze::schedule {
 namespace {
 
 // With more machines than this the operators left are soon fewer than these, and phases (phase_rest.h) see more.
 constexpr Units kMostMachines = 64;
-// For one state. Most take some dozens.
-constexpr std::uint64_t kMostBranches = 512;
+// Of a block with more sums than this, any machine can be filled to nearly any moment.
+constexpr std::size_t kMostSums = 2048;
+// That are looked at for one state. Most take some dozens.
+constexpr std::uint64_t kMostLookedAt = 4096;
 
 }  // namespace
 
 template <std::size_t Words>
-bool MachineRest<Words>::begin(const SearchBlock<Words>& block) {
+bool MachineRest<Words>::begin(const SearchBlock<Words>& block, Ticks most) {
   block_ = &block;
+  most_ = most;
   looked_at_ = 0;
+  sums_.clear();
   if (!find_machines()) return false;
   find_shapes();
-  return shapes_.size() > 1;
+  return find_lengths();
 }
 
 // The scarcest resource of which only few operators can have something at once.
@@ -59,10 +63,6 @@ void MachineRest<Words>::find_shapes() {
     shapes_of_.push_back({.free = place_of({.beside = beside, .least = std::min(beside, alone), .alone = alone}),
                           .barred = beside == kNever ? 0 : place_of(barred)});
   }
-  longest_first_.clear();
-  for (std::uint32_t s = 1; s < shapes_.size(); ++s)
-    if (shapes_[s].beside < kNever) longest_first_.push_back(s);
-  std::ranges::stable_sort(longest_first_, std::greater{}, [&](std::uint32_t s) { return shapes_[s].beside; });
 }
 
 template <std::size_t Words>
@@ -72,6 +72,47 @@ std::uint32_t MachineRest<Words>::place_of(const Shape& shape) {
   if (at != shapes_.end()) return static_cast<std::uint32_t>(at - shapes_.begin());
   shapes_.push_back(shape);
   return static_cast<std::uint32_t>(shapes_.size() - 1);
+}
+
+// False if there are none, or too many.
+template <std::size_t Words>
+bool MachineRest<Words>::find_lengths() {
+  lengths_.clear();
+  for (std::uint32_t s = 1; s < shapes_.size(); ++s) {
+    if (shapes_[s].beside == kNever) continue;
+    auto at = std::ranges::find(lengths_, shapes_[s].beside, &Length::time);
+    if (at == lengths_.end()) at = lengths_.insert(at, {.time = shapes_[s].beside});
+    at->shapes.push_back(s);
+  }
+  if (lengths_.empty() || lengths_.size() > kMostLengths) return false;
+  const auto kept_from_alone = [&](std::uint32_t s) {
+    return shapes_[s].alone == kNever ? kNever : shapes_[s].lost_alone() - shapes_[s].lost_beside();
+  };
+  for (Length& length : lengths_) std::ranges::stable_sort(length.shapes, std::greater{}, kept_from_alone);
+  return true;
+}
+
+// False if there are too many.
+template <std::size_t Words>
+bool MachineRest<Words>::find_sums() {
+  sums_.assign(1, {});
+  for (std::size_t d = 0; d < lengths_.size(); ++d) {
+    const Ticks time = lengths_[d].time;
+    const auto count =
+        std::ranges::count_if(shapes_of_, [&](const ShapesOf& shapes) { return shapes_[shapes.free].beside == time; });
+    if (count > static_cast<std::ptrdiff_t>(kMostOfLength)) return false;
+    const std::size_t without = sums_.size();
+    for (Ticks copies = 1; copies <= count && copies * time <= most_; ++copies)
+      for (std::size_t i = 0; i < without; ++i) {
+        const Sum& sum = sums_[i];
+        if (sum.time + copies * time > most_) continue;
+        if (sums_.size() == kMostSums) return false;
+        sums_.push_back(
+            {.time = sum.time + copies * time, .counts = sum.counts + (static_cast<Counts>(copies) << (8 * d))});
+      }
+  }
+  std::ranges::sort(sums_, {}, [](const Sum& sum) { return std::pair(sum.time, sum.counts); });
+  return true;
 }
 
 template <std::size_t Words>
@@ -97,72 +138,129 @@ Ticks MachineRest<Words>::least_end(const SearchState<Words>& state, std::span<c
   });
   const Ticks most = (limit - state.time) * machines - least;
   if (most <= 0) return limit;
-  left_.clear();
-  for (const std::uint32_t s : longest_first_) {
-    if (count_[s] == 0) continue;
-    const Shape& shape = shapes_[s];
-    left_.push_back({.beside = shape.beside,
-                     .lost_beside = shape.beside - shape.least,
-                     .lost_alone = shape.alone == kNever ? kNever : shape.alone - shape.least,
-                     .count = count_[s]});
-  }
-  left_.emplace_back();
+  if (sums_.empty() && !find_sums()) sums_.clear();
+  if (sums_.empty()) return 0;
+  find_lost();
   least_lost_ = most;
   enough_ = (std::min(enough, limit) - state.time) * machines - least;
   most_load_ = (ready_from_.front() + time_left_ + most) / machines;
   loads_.assign(machines_, 0);
-  branches_left_ = kMostBranches;
-  fill(0, left_.data(), ready_.front(), 0, 0);
-  looked_at_ += kMostBranches - branches_left_;
-  if (branches_left_ == 0 || least_lost_ < enough_) return 0;
+  first_.assign(machines_, 0);
+  sums_left_ = kMostLookedAt;
+  fill_first();
+  looked_at_ += kMostLookedAt - sums_left_;
+  if (sums_left_ == 0 || least_lost_ < enough_) return 0;
   return least_lost_ == most ? limit : state.time + (least + least_lost_) / machines;
 }
 
-// Puts operators on a machine that is taken up to `load` so far, shapes in their order. Machines before it are taken
-// for no longer than `top`, and so much is lost on these.
+// Those of a length that gain least from it run alone.
 template <std::size_t Words>
-void MachineRest<Words>::fill(std::size_t machine, Left* from, Ticks load, Ticks top, Ticks lost) {
-  if (branches_left_ == 0) return;
-  --branches_left_;
-  if (lost + top - load - time_left_ >= least_lost_) return;
-  close(machine, load, top, lost);
-  if (least_lost_ < enough_) return;
-  // Of machines that are free from the same moment on, the one with more on it comes first.
-  const Ticks most = machine > 0 && ready_[machine] == ready_[machine - 1] ? loads_[machine - 1] : most_load_;
-  for (Left* shape = from; shape->beside > 0; ++shape) {
-    const Ticks then_load = load + shape->beside;
-    if (shape->count == 0 || then_load > most) continue;
-    const Ticks then_lost = lost + shape->lost_beside;
-    const Ticks above = std::max<Ticks>(0, then_load - top);
-    if (then_lost + static_cast<Ticks>(machine) * above >= least_lost_) continue;
-    --shape->count;
-    time_left_ -= shape->beside;
-    fill(machine, shape, then_load, top, then_lost);
-    time_left_ += shape->beside;
-    ++shape->count;
-    if (least_lost_ < enough_ || branches_left_ == 0) return;
+void MachineRest<Words>::find_lost() {
+  left_ = 0;
+  lost_.clear();
+  lost_at_least_.clear();
+  for (std::size_t d = 0; d < lengths_.size(); ++d) {
+    Length& length = lengths_[d];
+    length.lost = lost_.size();
+    std::uint32_t count = 0;
+    Ticks lost = 0;
+    for (const std::uint32_t s : length.shapes) {
+      count += count_[s];
+      lost += static_cast<Ticks>(count_[s]) * shapes_[s].lost_beside();
+    }
+    left_ += static_cast<Counts>(count) << (8 * d);
+    lost_.resize(length.lost + count + 1, kNever);
+    lost_at_least_.resize(lost_.size());
+    std::size_t at = lost_.size() - 1;
+    Ticks at_least = lost_[at] = lost_at_least_[at] = lost;
+    for (std::size_t j = length.shapes.size(); j-- > 0;) {
+      const Shape& shape = shapes_[length.shapes[j]];
+      for (std::uint32_t i = 0; i < count_[length.shapes[j]]; ++i) {
+        lost = shape.alone == kNever ? kNever : lost + shape.lost_alone() - shape.lost_beside();
+        at_least = std::min(at_least, lost);
+        --at;
+        lost_[at] = lost;
+        lost_at_least_[at] = at_least;
+      }
+    }
   }
 }
 
-// Goes on to the next machine; after the last one, what is on none runs alone.
+// With at least so many on machines.
 template <std::size_t Words>
-void MachineRest<Words>::close(std::size_t machine, Ticks load, Ticks top, Ticks lost) {
-  const Ticks above = load - top;
-  lost += above > 0 ? above * static_cast<Ticks>(machine) : -above;
-  top = std::max(top, load);
-  if (lost >= least_lost_) return;
-  if (machine + 1 < machines_) {
-    // What is left cannot fill the others to the same height.
-    const Ticks to_fill = top * static_cast<Ticks>(machines_ - machine - 1) - ready_from_[machine + 1];
-    if (lost + to_fill - time_left_ >= least_lost_) return;
-    loads_[machine] = load;
-    fill(machine + 1, left_.data(), ready_[machine + 1], top, lost);
-    return;
+Ticks MachineRest<Words>::least_lost_with(Counts counts) const {
+  Ticks lost = 0;
+  for (const Length& length : lengths_) {
+    lost += lost_at_least_[length.lost + (counts & 0xFF)];
+    counts >>= 8;
   }
-  for (const Left& shape : left_) {
-    if (shape.count == 0) continue;
-    if (shape.lost_alone == kNever) return;
-    lost += shape.lost_alone * static_cast<Ticks>(shape.count);
+  return lost;
+}
+
+// Whether each of the other machines can be filled to about the same height as the first, as far as these two are
+// concerned.
+template <std::size_t Words>
+bool MachineRest<Words>::all_may_reach(Ticks top) {
+  for (std::size_t m = 1; m < machines_; ++m) {
+    std::size_t& first = first_[m];
+    while (first < sums_.size() && ready_[m] + sums_[first].time <= top - least_lost_) ++first;
+    if (first == sums_.size() || ready_[m] + sums_[first].time - top >= least_lost_) return false;
+  }
+  return true;
+}
+
+template <std::size_t Words>
+void MachineRest<Words>::fill_first() {
+  for (const Sum& sum : sums_) {
+    const Ticks top = ready_.front() + sum.time;
+    if (top > most_load_) return;
+    if (sums_left_ == 0) return;
+    --sums_left_;
+    if (!is_left(sum.counts) || !all_may_reach(top)) continue;
+    loads_.front() = top;
+    time_left_ -= sum.time;
+    fill(1, top, 0, sum.counts);
+    time_left_ += sum.time;
+    if (least_lost_ < enough_) return;
+  }
+}
+
+// Machines before this one are taken up to `top` at most, and stay idle for so long before that.
+template <std::size_t Words>
+void MachineRest<Words>::fill(std::size_t machine, Ticks top, Ticks idle, Counts placed) {
+  if (machine == machines_) return close(idle, placed);
+  const Ticks spare = least_lost_ - idle - least_lost_with(placed);
+  // What is left cannot fill the others to the same height.
+  const Ticks to_fill = top * static_cast<Ticks>(machines_ - machine) - ready_from_[machine];
+  if (spare <= 0 || to_fill - time_left_ >= spare) return;
+  const Ticks ready = ready_[machine];
+  // Of machines that are free from the same moment on, the one with more on it comes first.
+  const Ticks most = ready == ready_[machine - 1] ? loads_[machine - 1] : most_load_;
+  for (std::size_t at = first_[machine]; at < sums_.size(); ++at) {
+    const Sum& sum = sums_[at];
+    const Ticks load = ready + sum.time, above = load - top;
+    if (load > most || above * static_cast<Ticks>(machine) >= spare) return;
+    if (sums_left_ == 0) return;
+    --sums_left_;
+    if (-above >= spare || !is_left(placed + sum.counts)) continue;
+    loads_[machine] = load;
+    time_left_ -= sum.time;
+    fill(machine + 1, std::max(top, load), idle + (above > 0 ? above * static_cast<Ticks>(machine) : -above),
+         placed + sum.counts);
+    time_left_ += sum.time;
+    if (least_lost_ < enough_) return;
+  }
+}
+
+// What is on no machine runs alone.
+template <std::size_t Words>
+void MachineRest<Words>::close(Ticks idle, Counts placed) {
+  Ticks lost = idle;
+  for (const Length& length : lengths_) {
+    const Ticks alone = lost_[length.lost + (placed & 0xFF)];
+    if (alone == kNever) return;
+    lost += alone;
+    placed >>= 8;
   }
   least_lost_ = std::min(least_lost_, lost);
 }

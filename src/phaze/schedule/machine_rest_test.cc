@@ -101,10 +101,17 @@ void for_each_block(Visit&& visit) {
     const double cores = 2 + static_cast<double>(random() % 3);
     instance.resources = {{"tc", cores}};
     const double shapes = 1 + static_cast<double>(random() % 4);
+    // Mostly of a few kinds, and the last of them twice as long as the first, as products of a layer are.
+    const auto draw = [&] {
+      return std::pair(1 + static_cast<double>(random() % 100) / 100 * shapes,
+                       static_cast<double>(random() % 50) / 100);
+    };
+    std::vector<std::pair<double, double>> kinds = {draw(), draw()};
+    kinds.emplace_back(2 * kinds.front().first, kinds.front().second);
+    const bool of_kinds = random() % 3 > 0;
     for (std::size_t i = 0; i < 4 + random() % 4; ++i) {
       const OpId op = instance.add_op("op");
-      const double work = 1 + static_cast<double>(random() % 100) / 100 * shapes;
-      const double lost = static_cast<double>(random() % 50) / 100;
+      const auto [work, lost] = of_kinds ? kinds[random() % kinds.size()] : draw();
       for (double used = 1; used <= cores; ++used)
         if (used == 1 || used == cores || random() % 8 == 0)
           if (used < cores || random() % 4 != 0)
@@ -123,7 +130,7 @@ TEST(MachineRest, is_what_it_says_by_brute_force) {
     SearchBlock<1> prepared;
     prepared.prepare(block);
     MachineRest<1> rest;
-    if (!rest.begin(prepared)) return;
+    if (!rest.begin(prepared, 2 * kSerialTicks)) return;
     for (int sample = 0; sample < 5; ++sample) {
       const RandomState made = random_state(block, random);
       const Ticks least = least_by_brute_force(block, made, 0, machines);
@@ -132,7 +139,7 @@ TEST(MachineRest, is_what_it_says_by_brute_force) {
       for (const Ticks limit : {least + 1, least + 1000, 2 * least, least, least - 1, least / 2}) {
         const Ticks found = rest.least_end(made.state, made.running, made.state.time, limit);
         EXPECT_LE(found, std::min(least, limit));
-        // Zero where there are too many branches.
+        // Zero where there are too many sums.
         EXPECT_TRUE(found == 0 || found == std::min(least, limit)) << found << " " << least << " " << limit;
         known += found > 0 ? 1 : 0;
         // If it may be before that, this is all there is to know.
@@ -155,7 +162,7 @@ TEST(MachineRest, is_a_bound) {
       SearchBlock<1> prepared;
       prepared.prepare(block);
       MachineRest<1> rest;
-      if (!rest.begin(prepared)) continue;
+      if (!rest.begin(prepared, 2 * kSerialTicks)) continue;
       RandomState made = random_state(block, random);
       made.state.barred = {};
       const Ticks optimum = testing::optimum_of_rest(block, made.state.placed);

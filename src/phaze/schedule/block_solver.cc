@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "phaze/schedule/order_by.h"
+
 namespace phaze::schedule {
 namespace {
 
@@ -332,13 +334,9 @@ Ticks BlockSolver::bound_by_phases(Engine<Words>& engine, const Block& block, co
   stop.spend(part.spent() - stop.spent());
   result.lower_bound = std::max(result.lower_bound, bound);
   if (bound > 0 && bound < limit) {
-    order_.resize(block.size);
+    order_by_rising([&](std::uint32_t i) { return found_.ops[i].start; }, block.size, order_);
     modes_.resize(block.size);
-    for (std::uint32_t i = 0; i < block.size; ++i) {
-      order_[i] = i;
-      modes_[i] = found_.ops[i].mode;
-    }
-    std::ranges::stable_sort(order_, {}, [&](std::uint32_t i) { return found_.ops[i].start; });
+    for (std::size_t i = 0; i < block.size; ++i) modes_[i] = found_.ops[i].mode;
     if (lists_.serial_scheme(block, order_, modes_, result.schedule.makespan, found_)) result.schedule = found_;
   }
   result.optimal = closed(result, goal);

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
+
+#include "phaze/schedule/order_by.h"
 
 namespace phaze::schedule {
 
 double between_heads_and_tails(const Block& block, std::span<const double> worth) {
   // For each head, operators by falling tail: the sum grows as the tail falls.
-  std::vector<std::uint32_t> by_tail(block.size);
-  std::iota(by_tail.begin(), by_tail.end(), 0U);
-  std::ranges::stable_sort(by_tail, std::ranges::greater{}, [&](std::uint32_t i) { return block.tails[i]; });
+  std::vector<std::uint32_t> by_tail;
+  order_by_falling([&](std::uint32_t i) { return block.tails[i]; }, block.size, by_tail);
   std::vector<Ticks> heads = block.heads;
   std::ranges::sort(heads);
   heads.erase(std::unique(heads.begin(), heads.end()), heads.end());

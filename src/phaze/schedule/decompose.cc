@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "phaze/schedule/order_by.h"
+
 namespace phaze::schedule {
 namespace {
 
@@ -137,11 +139,7 @@ void Decomposition::add_modes(Block& block, std::uint32_t op) {
   const std::size_t resources = block.resources;
   const OpId id(op);
   // Shortest first, so that a mode can only be dominated by one that stands before it or takes as long.
-  order_.resize(instance_->mode_count(id));
-  for (std::size_t m = 0; m < order_.size(); ++m) order_[m] = static_cast<std::uint32_t>(m);
-  std::ranges::stable_sort(order_, [&](std::uint32_t a, std::uint32_t b) {
-    return instance_->duration(id, a) < instance_->duration(id, b);
-  });
+  order_by_rising([&](std::uint32_t m) { return instance_->duration(id, m); }, instance_->mode_count(id), order_);
   for (const std::uint32_t m : order_) {
     const double ticks = std::ceil(instance_->duration(id, m) / seconds_per_tick_);
     if (ticks > static_cast<double>(kSerialTicks)) continue;

@@ -51,11 +51,11 @@ std::size_t affordable(const Stop& stop, std::size_t layers_left) {
 }  // namespace
 
 template <std::size_t Words>
-void LayeredSearch<Words>::begin(const Block& block, const std::vector<SearchWorth>& worths, const PassLimits& limits,
+void LayeredSearch<Words>::begin(const Block& block, std::span<const SearchWorth> worths, const PassLimits& limits,
                                  BlockSchedule& best, const Stop& stop) {
   block_.prepare(block);
   equals_.prepare(block_);
-  worths_ = &worths;
+  worths_ = worths;
   best_ = &best;
   worth_looking_for_ = 1 - kTimeTolerance - limits.gap;
   limit_ = static_cast<double>(best.makespan) * worth_looking_for_;
@@ -86,8 +86,8 @@ void LayeredSearch<Words>::begin(const Block& block, const std::vector<SearchWor
 }
 
 template <std::size_t Words>
-PassResult LayeredSearch<Words>::pass(const Block& block, const std::vector<SearchWorth>& worths,
-                                      const PassLimits& limits, BlockSchedule& best, Stop& stop) {
+PassResult LayeredSearch<Words>::pass(const Block& block, std::span<const SearchWorth> worths, const PassLimits& limits,
+                                      BlockSchedule& best, Stop& stop) {
   PassResult result{.least_cut = kNoLimit};
   result_ = &result;
   begin(block, worths, limits, best, stop);
@@ -107,7 +107,7 @@ PassResult LayeredSearch<Words>::pass(const Block& block, const std::vector<Sear
 // Of the first state, a little more than the bound.
 template <std::size_t Words>
 double LayeredSearch<Words>::least_bound(const PassLimits& limits) const {
-  const double worth = *std::ranges::max_element(layers_.front().left(0, worths_->size()));
+  const double worth = *std::ranges::max_element(layers_.front().left(0, worths_.size()));
   return std::max(worth, static_cast<double>(limits.enough)) * (1 + kNextToNothing);
 }
 
@@ -189,8 +189,8 @@ bool LayeredSearch<Words>::is_dominated_by_more(std::size_t placed, std::uint32_
   if (finding_ || placed + 1 == block_.block->size) return false;
   const StateLayer<Words>& layer = layers_[placed];
   const State& state = layer.state(index);
-  const SearchWorth& worth = worths_->front();
-  double lost = static_cast<double>(state.time) + layer.left(index, worths_->size()).front() - worth_of_all_;
+  const SearchWorth& worth = worths_.front();
+  double lost = static_cast<double>(state.time) + layer.left(index, worths_.size()).front() - worth_of_all_;
   for (const Running& runs : layer.running(index))
     lost += static_cast<double>(runs.finish - state.time) * worth.rates[runs.mode];
   OpSet<Words> next;
@@ -241,10 +241,16 @@ void LayeredSearch<Words>::expand(std::size_t placed, std::size_t index) {
   const StateLayer<Words>& layer = layers_[placed];
   const State& state = layer.state(index);
   const std::span<const Running> running = layer.running(index);
-  const Parent parent{state, running, layer.left(index, worths_->size()), placed,
-                      running.empty() ? state.time : running.back().finish};
+  std::size_t longest = 0;
+  while (state.placed.contains(block_.longest_first[longest])) ++longest;
+  const Parent parent{.state = state,
+                      .running = running,
+                      .left = layer.left(index, worths_.size()),
+                      .placed = placed,
+                      .all_done = running.empty() ? state.time : running.back().finish,
+                      .longest = longest};
   find_candidates(parent);
-  all_.clear(worths_->size());
+  all_.clear(worths_.size());
   for (const Candidate& candidate : exclusive_) bar(candidate.start.op, all_);
   // What ends a needless group leads nowhere.
   if (!state.needless && parent.all_done < room_) start_exclusively(parent);
@@ -306,14 +312,13 @@ OpSet<Words> LayeredSearch<Words>::free_at(std::size_t piece) const {
 template <std::size_t Words>
 void LayeredSearch<Words>::bar(std::size_t op, Barring& barring) const {
   barring.ops.insert(op);
-  for (std::size_t v = 0; v < worths_->size(); ++v)
-    barring.price[v] += (*worths_)[v].shareable[op] - (*worths_)[v].least[op];
+  for (std::size_t v = 0; v < worths_.size(); ++v) barring.price[v] += worths_[v].shareable[op] - worths_[v].least[op];
 }
 
 // One after the other, each child bars those before it.
 template <std::size_t Words>
 void LayeredSearch<Words>::start_exclusively(const Parent& parent) {
-  tried_.clear(worths_->size());
+  tried_.clear(worths_.size());
   for (const Candidate& candidate : exclusive_) {
     if (equals_.goes_after(parent.state, candidate.start, available_)) continue;
     add_child(parent, candidate.piece, std::span(&candidate.start, 1), tried_);
@@ -343,7 +348,7 @@ void LayeredSearch<Words>::start_together(const Parent& parent, std::size_t piec
     }
   if (starts_.empty()) return;
   left_then_.assign(parent.left.begin(), parent.left.end());
-  for (std::size_t v = 0; v < worths_->size(); ++v) left_then_[v] += barring.price[v];
+  for (std::size_t v = 0; v < worths_.size(); ++v) left_then_[v] += barring.price[v];
   const OpSet<Words> free_ops = free_at(piece);
   equals_.begin_moment(parent.state, starts_, free_ops);
   const Moment moment{
@@ -398,16 +403,16 @@ void LayeredSearch<Words>::add_child(const Parent& parent, std::size_t piece, st
   const bool exclusive = block.modes[starts.front().mode].exclusive;
   State child{.placed = parent.state.placed, .alone = parent.state.alone};
   running_.assign(parent.running.begin() + static_cast<std::ptrdiff_t>(piece), parent.running.end());
-  left_.resize(worths_->size());
-  for (std::size_t v = 0; v < worths_->size(); ++v) left_[v] = parent.left[v] + barring.price[v];
+  left_.resize(worths_.size());
+  for (std::size_t v = 0; v < worths_.size(); ++v) left_[v] = parent.left[v] + barring.price[v];
   Ticks ended = parent.all_done, end = 0;
   for (const OpStart& start : starts) {
     child.placed.insert(start.op);
     child.alone -= block.fastest[start.op];
     // Barred by this very step, it has been priced as shareable.
     const bool barred = barring.ops.contains(start.op) || parent.state.barred.contains(start.op);
-    for (std::size_t v = 0; v < worths_->size(); ++v)
-      left_[v] -= barred ? (*worths_)[v].shareable[start.op] : (*worths_)[v].least[start.op];
+    for (std::size_t v = 0; v < worths_.size(); ++v)
+      left_[v] -= barred ? worths_[v].shareable[start.op] : worths_[v].least[start.op];
     const Ticks finish = time + block.modes[start.mode].duration;
     ended = std::max(ended, finish);
     end = std::max(end, finish + block.tails[start.op]);
@@ -599,25 +604,22 @@ bool LayeredSearch<Words>::waits_by_machines(std::size_t placed, std::uint32_t i
 template <std::size_t Words>
 void LayeredSearch<Words>::set_bound(const Parent& parent, State& child) {
   const Block& block = *block_.block;
-  const std::vector<SearchWorth>& worths = *worths_;
   Ticks end = 0, path = 0;
   for (const Running& runs : running_) {
     end = std::max(end, runs.finish + block.tails[runs.op]);
     path = std::max(path, runs.finish + block.paths[runs.op]);
   }
-  Ticks rest = 0;  // the longest that is left
-  for (const std::uint32_t i : block_.longest_first)
-    if (!child.placed.contains(i)) {
-      rest = block.fastest[i] + block.tails[i];
-      end = std::max(end, child.time + rest);
-      path = std::max(path, child.time + block.fastest[i] + block.paths[i]);
-      break;
-    }
+  std::size_t longest = parent.longest;
+  while (child.placed.contains(block_.longest_first[longest])) ++longest;
+  const std::uint32_t op = block_.longest_first[longest];
+  const Ticks rest = block_.rests[longest];
+  end = std::max(end, child.time + rest);
+  path = std::max(path, child.time + block.fastest[op] + block.paths[op]);
   child.bound = std::max({child.bound, parent.state.bound, static_cast<double>(end)});
-  for (std::size_t v = 0; v < worths.size(); ++v) {
+  for (std::size_t v = 0; v < worths_.size(); ++v) {
     double bound = static_cast<double>(child.time) + left_[v];
     for (const Running& runs : running_)
-      bound += static_cast<double>(runs.finish - child.time) * worths[v].rates[runs.mode];
+      bound += static_cast<double>(runs.finish - child.time) * worths_[v].rates[runs.mode];
     child.bound = std::max(child.bound, bound * (1 - 1e-12));
   }
   // Narrow passes do as well without, and are sooner through. The path is no longer than it would be after all that

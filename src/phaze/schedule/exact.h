@@ -185,7 +185,7 @@ template <std::size_t Words>
 class LayeredSearch {
  public:
   // One pass. Improves `best` when it finds a shorter schedule.
-  PassResult pass(const Block& block, const std::vector<SearchWorth>& worths, const PassLimits& limits,
+  PassResult pass(const Block& block, std::span<const SearchWorth> worths, const PassLimits& limits,
                   BlockSchedule& best, Stop& stop);
 
  private:
@@ -202,6 +202,7 @@ class LayeredSearch {
     std::span<const double> left;
     std::size_t placed;  // so many operators
     Ticks all_done;
+    std::size_t longest;  // the first of longest_first that is unplaced
     Ticks moment(std::size_t piece) const { return piece == 0 ? state.time : running[piece - 1].finish; }
   };
   // One way to start an operator beside what runs, at the earliest moment at which it fits.
@@ -219,7 +220,7 @@ class LayeredSearch {
     }
   };
 
-  void begin(const Block& block, const std::vector<SearchWorth>& worths, const PassLimits& limits, BlockSchedule& best,
+  void begin(const Block& block, std::span<const SearchWorth> worths, const PassLimits& limits, BlockSchedule& best,
              const Stop& stop);
   double least_bound(const PassLimits& limits) const;
   bool expand_layer(std::size_t placed, const PassLimits& limits, Stop& stop);
@@ -252,7 +253,7 @@ class LayeredSearch {
   void finish_alone(const OpSet<Words>& placed, Ticks ended);
 
   SearchBlock<Words> block_;
-  const std::vector<SearchWorth>* worths_ = nullptr;
+  std::span<const SearchWorth> worths_;
   BlockSchedule* best_ = nullptr;
   PassResult* result_ = nullptr;
   double worth_looking_for_ = 1;  // below this share of the best schedule

@@ -52,7 +52,7 @@ PassResult pass(const Block& block, const PassLimits& limits, BlockSchedule& bes
   best = {.ops = std::vector<BlockPlacement>(block.size),
           .makespan = 2 * std::reduce(block.fastest.begin(), block.fastest.end())};
   Stop stop;
-  return LayeredSearch<1>().pass(block, {none}, limits, best, stop);
+  return LayeredSearch<1>().pass(block, std::span(&none, 1), limits, best, stop);
 }
 
 TEST(Pass, one_that_ends_where_it_is_too_narrow_leaves_a_bound) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "phaze/schedule/order_by.h"
+
 namespace phaze::schedule {
 namespace {
 
@@ -66,9 +68,7 @@ bool ListScheduler::parallel_scheme(const Block& block, const std::vector<double
   const std::size_t n = block.size;
   schedule.ops.resize(n);
   schedule.makespan = 0;
-  waiting_.resize(n);
-  for (std::size_t i = 0; i < n; ++i) waiting_[i] = static_cast<std::uint32_t>(i);
-  std::ranges::stable_sort(waiting_, [&](std::uint32_t a, std::uint32_t b) { return urgency[a] > urgency[b]; });
+  order_by_falling([&](std::uint32_t i) { return urgency[i]; }, n, waiting_);
   finish_.assign(n, kNever);
   running_.clear();
   free_.assign(block.resources, kCapacityUnits);
@@ -242,20 +242,15 @@ void ListScheduler::run(const Block& block, Ticks enough, BlockSchedule& best) {
   for (const ModeRule rule : {ModeRule::kEarliestFinish, ModeRule::kThrifty, ModeRule::kFastest})
     if (take_shorter(parallel_scheme(block, urgency_, rule, best.makespan, candidate_))) return;
   set_urgency(block, Priority::kMostWork);
-  order_.resize(block.size);
-  for (std::size_t i = 0; i < block.size; ++i) order_[i] = static_cast<std::uint32_t>(i);
   // It falls along every edge, so predecessors come first.
-  std::ranges::stable_sort(order_, [&](std::uint32_t a, std::uint32_t b) { return urgency_[a] > urgency_[b]; });
+  order_by_falling([&](std::uint32_t i) { return urgency_[i]; }, block.size, order_);
   for (const ModeRule rule : {ModeRule::kEarliestFinish, ModeRule::kThrifty})
     if (take_shorter(serial_scheme(block, order_, rule, best.makespan, candidate_))) return;
 }
 
 void ListScheduler::improve(const Block& block, const Block& reversed, BlockSchedule& schedule) {
   const auto by_start = [&](const BlockSchedule& of) {
-    order_.resize(block.size);
-    for (std::size_t i = 0; i < block.size; ++i) order_[i] = static_cast<std::uint32_t>(i);
-    std::ranges::stable_sort(order_,
-                             [&](std::uint32_t a, std::uint32_t b) { return of.ops[a].start < of.ops[b].start; });
+    order_by_rising([&](std::uint32_t i) { return of.ops[i].start; }, block.size, order_);
   };
   while (true) {
     // Seen from the end, an operator starts where it finishes.

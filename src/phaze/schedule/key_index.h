@@ -42,7 +42,9 @@ struct Key {
   bool nowhere_larger(const Key& other) const {
     Flags larger{};
     for (std::size_t from = 0; from < kSize; from += 4) larger |= four(from) > other.four(from);
-    return (larger[0] | larger[1] | larger[2] | larger[3]) == 0;
+    std::array<std::uint64_t, 2> halves;
+    std::memcpy(halves.data(), &larger, sizeof larger);
+    return (halves[0] | halves[1]) == 0;
   }
 
  private:

@@ -4,6 +4,8 @@
 #include <array>
 #include <limits>
 
+#include "phaze/schedule/order_by.h"
+
 namespace phaze::schedule {
 namespace {
 
@@ -77,22 +79,15 @@ bool LocalSearch::change(const Block& block) {
 }
 
 void LocalSearch::start_from(const Block& block, const BlockSchedule& schedule) {
-  order_.resize(block.size);
+  order_by_rising([&](std::uint32_t i) { return schedule.ops[i].start; }, block.size, order_);
   modes_.resize(block.size);
-  for (std::size_t i = 0; i < block.size; ++i) {
-    order_[i] = static_cast<std::uint32_t>(i);
-    modes_[i] = schedule.ops[i].mode;
-  }
-  std::ranges::stable_sort(
-      order_, [&](std::uint32_t a, std::uint32_t b) { return schedule.ops[a].start < schedule.ops[b].start; });
+  for (std::size_t i = 0; i < block.size; ++i) modes_[i] = schedule.ops[i].mode;
 }
 
 void LocalSearch::start_sparingly(const Block& block, std::size_t scarcest, Units most) {
-  changed_order_.resize(block.size);
   changed_modes_.resize(block.size);
   rest_.assign(block.size, 0);
   for (std::size_t i = block.size; i-- > 0;) {
-    changed_order_[i] = static_cast<std::uint32_t>(i);
     std::uint32_t& mode = changed_modes_[i];
     mode = block.mode_offsets[i];
     const auto sparing = [&] {
@@ -105,7 +100,7 @@ void LocalSearch::start_sparingly(const Block& block, std::size_t scarcest, Unit
       if (block.precedes(i, j)) rest_[i] = std::max(rest_[i], rest_[j]);
     rest_[i] += block.modes[mode].duration;
   }
-  std::ranges::stable_sort(changed_order_, [&](std::uint32_t a, std::uint32_t b) { return rest_[a] > rest_[b]; });
+  order_by_falling([&](std::uint32_t i) { return rest_[i]; }, block.size, changed_order_);
 }
 
 void LocalSearch::improve(const Block& block, Ticks enough, std::uint64_t tries, Stop& stop, BlockSchedule& schedule) {

@@ -22,6 +22,7 @@ bool MachineRest<Words>::begin(const SearchBlock<Words>& block, Ticks most) {
   most_ = most;
   looked_at_ = 0;
   sums_.clear();
+  too_many_sums_ = false;
   if (!find_machines()) return false;
   find_shapes();
   return find_lengths();
@@ -138,18 +139,18 @@ Ticks MachineRest<Words>::least_end(const SearchState<Words>& state, std::span<c
   });
   const Ticks most = (limit - state.time) * machines - least;
   if (most <= 0) return limit;
-  if (sums_.empty() && !find_sums()) sums_.clear();
-  if (sums_.empty()) return 0;
+  if (sums_.empty() && !too_many_sums_) too_many_sums_ = !find_sums();
+  if (too_many_sums_) return 0;
   find_lost();
   least_lost_ = most;
   enough_ = (std::min(enough, limit) - state.time) * machines - least;
   most_load_ = (ready_from_.front() + time_left_ + most) / machines;
   loads_.assign(machines_, 0);
   first_.assign(machines_, 0);
-  sums_left_ = kMostLookedAt;
+  looks_left_ = kMostLookedAt;
   fill_first();
-  looked_at_ += kMostLookedAt - sums_left_;
-  if (sums_left_ == 0 || least_lost_ < enough_) return 0;
+  looked_at_ += kMostLookedAt - looks_left_;
+  if (looks_left_ == 0 || least_lost_ < enough_) return 0;
   return least_lost_ == most ? limit : state.time + (least + least_lost_) / machines;
 }
 
@@ -214,8 +215,8 @@ void MachineRest<Words>::fill_first() {
   for (const Sum& sum : sums_) {
     const Ticks top = ready_.front() + sum.time;
     if (top > most_load_) return;
-    if (sums_left_ == 0) return;
-    --sums_left_;
+    if (looks_left_ == 0) return;
+    --looks_left_;
     if (!is_left(sum.counts) || !all_may_reach(top)) continue;
     loads_.front() = top;
     time_left_ -= sum.time;
@@ -240,8 +241,8 @@ void MachineRest<Words>::fill(std::size_t machine, Ticks top, Ticks idle, Counts
     const Sum& sum = sums_[at];
     const Ticks load = ready + sum.time, above = load - top;
     if (load > most || above * static_cast<Ticks>(machine) >= spare) return;
-    if (sums_left_ == 0) return;
-    --sums_left_;
+    if (looks_left_ == 0) return;
+    --looks_left_;
     if (-above >= spare || !is_left(placed + sum.counts)) continue;
     loads_[machine] = load;
     time_left_ -= sum.time;

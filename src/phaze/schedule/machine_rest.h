@@ -95,6 +95,7 @@ class MachineRest {
   std::vector<ShapesOf> shapes_of_;  // per operator
   std::vector<Length> lengths_;
   std::vector<Sum> sums_;  // of all operators, by rising time; empty as long as nobody has asked
+  bool too_many_sums_ = false;
   std::uint64_t looked_at_ = 0;
 
   // Of the state at hand. What is lost is time over all machines.
@@ -109,7 +110,7 @@ class MachineRest {
   std::vector<std::size_t> first_;  // per machine: the first of sums_ that reaches high enough
   Ticks most_load_ = 0;
   Ticks least_lost_ = 0, enough_ = 0;
-  std::uint64_t sums_left_ = 0;
+  std::uint64_t looks_left_ = 0;
 };
 
 extern template class MachineRest<1>;

@@ -3,7 +3,7 @@
 namespace phaze::schedule {
 
 void MomentFiller::begin(const Moment& moment) {
-  const std::size_t resources = demands_.resources, worths = worths_->size(), most = block_->size + 1;
+  const std::size_t resources = demands_.resources, worths = worths_.size(), most = block_->size + 1;
   looked_at_ = 0;
   free_.resize(most * resources);
   rates_.resize(most * worths);
@@ -14,7 +14,7 @@ void MomentFiller::begin(const Moment& moment) {
   for (const Running& runs : moment.running) {
     for (std::size_t k = 0; k < resources; ++k) free_[k] -= demand(runs.mode)[k];
     for (std::size_t v = 0; v < worths; ++v) {
-      const double rate = (*worths_)[v].rates[runs.mode];
+      const double rate = worths_[v].rates[runs.mode];
       rates_[v] += rate;
       fixed_[v] += rate * static_cast<double>(runs.finish);
     }
@@ -30,7 +30,7 @@ void MomentFiller::begin(const Moment& moment) {
     const Ticks finish = moment.time + block_->modes[start.mode].duration;
     finishes_[place] = static_cast<double>(finish + block_->tails[start.op]) < moment.limit ? finish : kNever;
     for (std::size_t v = 0; v < worths; ++v) {
-      const SearchWorth& worth = (*worths_)[v];
+      const SearchWorth& worth = worths_[v];
       earns_[place * worths + v] = worth.rates[start.mode];
       worth_[place * worths + v] = start.barred ? worth.shareable[start.op] : worth.least[start.op];
     }
@@ -47,7 +47,7 @@ bool MomentFiller::may_finish_first(const Moment& moment, std::size_t place) con
 }
 
 void MomentFiller::begin_until(const Moment& moment, Ticks until, std::size_t first) {
-  const std::size_t worths = worths_->size();
+  const std::size_t worths = worths_.size();
   until_ = until;
   length_ = static_cast<double>(until - moment.time);
   chosen_.clear();

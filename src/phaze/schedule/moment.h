@@ -57,10 +57,10 @@ class MomentFiller {
   };
 
   // All must outlive their use here. Operators run side by side as far as these demands allow.
-  void prepare(const Block& block, const Demands& demands, const std::vector<SearchWorth>& worths) {
+  void prepare(const Block& block, const Demands& demands, std::span<const SearchWorth> worths) {
     block_ = &block;
     demands_ = demands;
-    worths_ = &worths;
+    worths_ = worths;
   }
 
   // Calls visit(filling) for every set, not empty, that is good enough and to which allowed(start, those before it) has
@@ -99,12 +99,12 @@ class MomentFiller {
   bool may_finish_first(const Moment& moment, std::size_t place) const;
 
   void add(const OpStart& start, const double* changes) {
-    const std::size_t resources = demands_.resources, worths = worths_->size(), before = chosen_.size();
+    const std::size_t resources = demands_.resources, worths = worths_.size(), before = chosen_.size();
     chosen_.push_back(start);
     const Units *units = demand(start.mode), *left = free_.data() + before * resources;
     for (std::size_t k = 0; k < resources; ++k) free_[(before + 1) * resources + k] = left[k] - units[k];
     for (std::size_t v = 0, at = before * worths; v < worths; ++v, ++at) {
-      rates_[at + worths] = rates_[at] + (*worths_)[v].rates[start.mode];
+      rates_[at + worths] = rates_[at] + worths_[v].rates[start.mode];
       bounds_[at + worths] = bounds_[at] + changes[v];
     }
   }
@@ -112,15 +112,15 @@ class MomentFiller {
   bool is_good_enough(double limit) const {
     const double* bounds = this->bounds();
     bool good = true;
-    for (std::size_t v = 0; v < worths_->size(); ++v) good = good && bounds[v] * (1 - 1e-12) < limit;
+    for (std::size_t v = 0; v < worths_.size(); ++v) good = good && bounds[v] * (1 - 1e-12) < limit;
     return good;
   }
 
   bool may_become_good_enough(double limit, std::size_t next) const {
     if (next == members_.size()) return false;
-    const double *bounds = this->bounds(), *rates = this->rates(), *off = still_off_.data() + next * worths_->size();
+    const double *bounds = this->bounds(), *rates = this->rates(), *off = still_off_.data() + next * worths_.size();
     bool may = true;
-    for (std::size_t v = 0; v < worths_->size(); ++v) {
+    for (std::size_t v = 0; v < worths_.size(); ++v) {
       const double lost = length_ * std::max(0.0, 1 - rates[v]);
       may = may && (bounds[v] - std::min(off[v], lost)) * (1 - 1e-12) < limit;
     }
@@ -134,7 +134,7 @@ class MomentFiller {
       const OpStart& start = members_[i].start;
       if (!fits(start) || !allowed(start, std::span<const OpStart>(chosen_))) continue;
       if (++looked_at_ > most) return false;
-      add(start, changes_.data() + i * worths_->size());
+      add(start, changes_.data() + i * worths_.size());
       if (is_good_enough(moment.limit) && !visit(filling())) return false;
       if (!for_each_from(moment, members_[i].next_op, most, allowed, visit)) return false;
       chosen_.pop_back();
@@ -146,8 +146,8 @@ class MomentFiller {
 
   // With the set chosen so far.
   const Units* free() const { return free_.data() + chosen_.size() * demands_.resources; }
-  const double* rates() const { return rates_.data() + chosen_.size() * worths_->size(); }
-  const double* bounds() const { return bounds_.data() + chosen_.size() * worths_->size(); }
+  const double* rates() const { return rates_.data() + chosen_.size() * worths_.size(); }
+  const double* bounds() const { return bounds_.data() + chosen_.size() * worths_.size(); }
 
   const Units* demand(std::size_t mode) const { return demands_.units + mode * demands_.resources; }
   bool fits(const OpStart& start) const {
@@ -159,7 +159,7 @@ class MomentFiller {
 
   const Block* block_ = nullptr;
   Demands demands_;
-  const std::vector<SearchWorth>* worths_ = nullptr;
+  std::span<const SearchWorth> worths_;
   Ticks until_ = 0;
   double length_ = 0;  // of the time until then
   std::vector<OpStart> chosen_;

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <limits>
 
+#include "phaze/schedule/order_by.h"
+
 namespace phaze::schedule {
 namespace {
 
@@ -38,13 +40,12 @@ void Packing<Words>::prepare(const Block& block, std::size_t most_groups) {
   work_ = side_by_side_.work();
 }
 
-// Sets what remains to the modes and chains of the group, and returns the bound on what a set earns.
+// The bound on what a set of the group earns, and what is taken of the resources.
 template <std::size_t Words>
 double Packing<Words>::charge_rent(std::size_t group, std::span<const double> rates) {
   const std::size_t resources = block_->resources;
   const std::span<const double> rent = rents(group);
   const std::uint32_t begin = side_by_side_.begin(group), end = side_by_side_.end(group);
-  chain_best_.assign(end - begin, 0);
   taken_.assign(resources, 0);
   double bound = 0;
   for (const double one : rent) bound += one;
@@ -52,28 +53,42 @@ double Packing<Words>::charge_rent(std::size_t group, std::span<const double> ra
     double most = 0;
     std::size_t taker = rates.size();
     for (const std::uint32_t op : side_by_side_.chain(chain)) {
-      const std::size_t last = block_->mode_offsets[op + 1];
-      work_ += last - first_shared(op);
-      op_best_[op] = 0;
-      for (std::size_t m = first_shared(op); m < last; ++m) {
-        double remains = rates[m];
-        for (std::size_t k = 0; k < resources; ++k) remains -= rent[k] * shares_[m * resources + k];
-        remains_[m] = remains;
-        if (remains > op_best_[op]) {
-          op_best_[op] = remains;
-          op_taker_[op] = static_cast<std::uint32_t>(m);
-        }
+      const std::size_t first = first_shared(op), last = block_->mode_offsets[op + 1];
+      work_ += last - first;
+      for (std::size_t m = first; m < last; ++m) {
+        if (rates[m] <= most) continue;
+        const double remains = remains_of(m, rates[m], rent);
         if (remains <= most) continue;
         most = remains;
         taker = m;
       }
     }
-    chain_best_[chain - begin] = most;
     bound += most;
     if (taker < rates.size())
       for (std::size_t k = 0; k < resources; ++k) taken_[k] += shares_[taker * resources + k];
   }
   return bound;
+}
+
+// Of the group's modes, operators and chains, at the rents at hand.
+template <std::size_t Words>
+void Packing<Words>::set_remains(std::size_t group, std::span<const double> rates) {
+  const std::span<const double> rent = rents(group);
+  const std::uint32_t begin = side_by_side_.begin(group), end = side_by_side_.end(group);
+  chain_best_.assign(end - begin, 0);
+  for (std::uint32_t chain = begin; chain < end; ++chain)
+    for (const std::uint32_t op : side_by_side_.chain(chain)) {
+      const std::size_t first = first_shared(op), last = block_->mode_offsets[op + 1];
+      work_ += last - first;
+      op_best_[op] = 0;
+      for (std::size_t m = first; m < last; ++m) {
+        remains_[m] = remains_of(m, rates[m], rent);
+        if (remains_[m] <= op_best_[op]) continue;
+        op_best_[op] = remains_[m];
+        op_taker_[op] = static_cast<std::uint32_t>(m);
+      }
+      chain_best_[chain - begin] = std::max(chain_best_[chain - begin], op_best_[op]);
+    }
 }
 
 // A step along the subgradient taken_, by which the bound would fall by `wanted` if it were linear. False if there is
@@ -96,22 +111,19 @@ double Packing<Words>::follow_subgradients(std::size_t group, std::span<const do
   const std::span<double> rent = rents(group);
   tried_rents_.assign(rent.begin(), rent.end());
   double best = bound, pace = 1;
-  bool at_best = true;
   for (std::size_t round = 0; round < kRounds && best > target; ++round) {
     for (double& taken : taken_) taken -= 1;
     if (!move_rents(group, pace * (bound - target))) break;
     bound = charge_rent(group, rates);
-    at_best = bound < best;
-    if (at_best) {
+    if (bound < best) {
       best = bound;
       std::ranges::copy(rent, tried_rents_.begin());
     } else {
       pace *= kSlower;
     }
   }
-  if (at_best) return best;
   std::ranges::copy(tried_rents_, rent.begin());
-  return charge_rent(group, rates);
+  return best;
 }
 
 template <std::size_t Words>
@@ -129,7 +141,7 @@ double Packing<Words>::weigh_antichains(std::size_t group, std::span<const doubl
   double best = std::numeric_limits<double>::infinity(), pace = 1;
   antichains_.clear();
   for (std::size_t round = 0; round < kRoundsOfAntichains && best > target; ++round) {
-    charge_rent(group, rates);
+    set_remains(group, rates);
     const std::uint64_t before = heaviest_.work();
     double bound = heaviest_.find(op_best_);
     work_ += heaviest_.work() - before;
@@ -149,7 +161,6 @@ double Packing<Words>::weigh_antichains(std::size_t group, std::span<const doubl
     if (!move_rents(group, pace * (bound - target))) break;
   }
   std::ranges::copy(tried_rents_, rent.begin());
-  charge_rent(group, rates);
   return best;
 }
 
@@ -229,7 +240,7 @@ double Packing<Words>::solve_relaxation(std::size_t group, std::span<const doubl
   const double better = charge_rent(group, rates);
   if (better <= bound) return better;
   std::ranges::copy(tried_rents_, rent.begin());
-  return charge_rent(group, rates);
+  return bound;
 }
 
 // What remains at most to the chains from there on, when only these operators may be taken.
@@ -286,24 +297,24 @@ bool Packing<Words>::search_group(std::size_t group, std::span<const double> rat
                                   std::uint64_t most_steps, const std::optional<OpSet<Words>>& only) {
   const std::uint32_t begin = side_by_side_.begin(group), end = side_by_side_.end(group);
   rates_ = rates;
+  set_remains(group, rates);
   chain_rate_.assign(end - begin, 0);
-  order_.resize(end - begin);
   OpSet<Words> candidates;
   for (std::uint32_t chain = begin; chain < end; ++chain) {
-    order_[chain - begin] = chain - begin;
     for (const std::uint32_t op : side_by_side_.chain(chain)) {
       candidates.insert(op);
       for (std::size_t m = first_shared(op); m < block_->mode_offsets[op + 1]; ++m)
         chain_rate_[chain - begin] = std::max(chain_rate_[chain - begin], rates[m]);
     }
   }
-  std::ranges::stable_sort(order_, std::ranges::greater{}, [&](std::uint32_t chain) { return chain_rate_[chain]; });
+  order_by_falling([&](std::uint32_t chain) { return chain_rate_[chain]; }, end - begin, order_);
   by_best_.clear();
   chain_begins_.assign(1, 0);
   for (std::uint32_t chain = begin; chain < end; ++chain) {
     std::ranges::copy(side_by_side_.chain(chain), std::back_inserter(by_best_));
-    std::ranges::stable_sort(std::span(by_best_).subspan(chain_begins_.back()), std::ranges::greater{},
-                             [&](std::uint32_t op) { return op_best_[op]; });
+    std::ranges::sort(std::span(by_best_).subspan(chain_begins_.back()), [&](std::uint32_t a, std::uint32_t b) {
+      return op_best_[a] != op_best_[b] ? op_best_[a] > op_best_[b] : a < b;
+    });
     chain_begins_.push_back(static_cast<std::uint32_t>(by_best_.size()));
   }
   best_suffix_.assign(order_.size() + 1, 0);
@@ -383,6 +394,7 @@ void Packing<Words>::lift(std::span<double> rates) {
   for (std::size_t group = 0; group < groups(); ++group) {
     // By how much the sum above exceeds one: nobody may claim that.
     const double beyond = std::max(0.0, charge_rent(group, rates) - 1);
+    set_remains(group, rates);
     const std::span<const double> rent = rents(group);
     const std::uint32_t begin = side_by_side_.begin(group), end = side_by_side_.end(group);
     for (std::uint32_t chain = begin; chain < end; ++chain)

@@ -69,7 +69,12 @@ class Packing {
  private:
   std::span<double> rents(std::size_t group) { return {rents_.data() + group * block_->resources, block_->resources}; }
   std::uint32_t first_shared(std::size_t op) const { return first_shared_[op]; }
+  double remains_of(std::size_t mode, double rate, std::span<const double> rent) const {
+    for (std::size_t k = 0; k < rent.size(); ++k) rate -= rent[k] * shares_[mode * rent.size() + k];
+    return rate;
+  }
   double charge_rent(std::size_t group, std::span<const double> rates);
+  void set_remains(std::size_t group, std::span<const double> rates);
   double follow_subgradients(std::size_t group, std::span<const double> rates, double bound, double target);
   Answer price_antichain(std::size_t group, std::span<const double> rates, double floor, std::uint64_t most_steps);
   Answer price_wide_order(std::size_t group, std::span<const double> rates, double floor, std::uint64_t most_steps);

@@ -12,7 +12,7 @@ constexpr double kRoundingTicks = 1000;
 }  // namespace
 
 template <std::size_t Words>
-void PhaseRest<Words>::begin(const SearchBlock<Words>& search_block, const std::vector<SearchWorth>& worths,
+void PhaseRest<Words>::begin(const SearchBlock<Words>& search_block, std::span<const SearchWorth> worths,
                              std::uint64_t most) {
   block_ = &search_block;
   const auto total = [](const SearchWorth& worth) { return std::reduce(worth.least.begin(), worth.least.end()); };

@@ -28,7 +28,7 @@ class PhaseRest {
  public:
   // The block and its worths must outlive their use here. No more sets than `most` are looked at: after that, bounds
   // are simple ones.
-  void begin(const SearchBlock<Words>& block, const std::vector<SearchWorth>& worths, std::uint64_t most);
+  void begin(const SearchBlock<Words>& block, std::span<const SearchWorth> worths, std::uint64_t most);
 
   // A bound on what the others take, once these are done: at least g(done), or at least `most` if that is less, as far
   // as sets may be looked at.

@@ -4,10 +4,14 @@
 #include <limits>
 #include <numeric>
 
+#include "phaze/schedule/order_by.h"
+
 namespace phaze::schedule {
 namespace {
 
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+// Longer than any schedule; hundreds of it still add up.
+constexpr Ticks kTooLong = 16 * kSerialTicks;
 
 }  // namespace
 
@@ -20,21 +24,20 @@ void Phases<Words>::prepare(const Block& block) {
   just_before_.resize(n);
   shareable_.assign(n, kNone);
   exclusive_.assign(n, kNone);
-  longest_first_.resize(n);
   for (std::uint32_t i = 0; i < n; ++i) {
     all_.insert(i);
     before_[i] = just_before_[i] = block.set_of<Words>(block.before_row(i));
     before_[i].for_each([&](std::size_t j) { just_before_[i] = just_before_[i] - before_[j]; });
     if (block.set_of<Words>(block.after_row(i)).empty()) last_.insert(i);
-    longest_first_[i] = i;
     // Modes stand by rising duration: the first of a kind is the fastest.
     for (std::uint32_t m = block.mode_offsets[i + 1]; m-- > block.mode_offsets[i];)
       (block.modes[m].exclusive ? exclusive_ : shareable_)[i] = m;
   }
-  std::ranges::stable_sort(longest_first_, [&](std::uint32_t a, std::uint32_t b) {
-    return block.fastest[a] + block.tails[a] > block.fastest[b] + block.tails[b];
-  });
+  order_by_falling([&](std::uint32_t i) { return block.fastest[i] + block.tails[i]; }, n, longest_first_);
   find_work();
+  alone_.resize(n);
+  for (std::size_t i = 0; i < n; ++i)
+    alone_[i] = exclusive_[i] == kNone ? kTooLong : block.modes[exclusive_[i]].duration;
   finishes_.assign(n, 0);
   states_.clear();
   index_.clear();
@@ -94,32 +97,25 @@ template <std::size_t Words>
 void Phases<Words>::expand(std::uint32_t index) {
   const State state = states_[index];
   if (is_too_late(state)) return;
-  const auto exclusive = [&](std::size_t i) { return block_->modes[exclusive_[i]].duration; };
   const OpSet<Words> left = all_ - state.done;
-  bool may_end = left.subset_of(last_);
-  Ticks end = state.time;
-  left.for_each([&](std::size_t i) {
-    if (exclusive_[i] == kNone) {
-      may_end = false;
-    } else if (last_.contains(i)) {
-      end += exclusive(i);
-    } else if (before_[i].subset_of(state.done)) {
-      OpSet<Words> done = state.done;
-      done.insert(i);
-      offer({.done = done,
-             .time = state.time + exclusive(i),
-             .step = Step::kExclusive,
-             .parent = index,
-             .size = state.size + 1,
-             .left = state.left - work_[i]});
-    }
-  });
-  if (may_end)
+  if (state.time + state.alone < limit_)
     offer({.done = all_,
-           .time = end,
+           .time = state.time + state.alone,
            .step = Step::kExclusive,
            .parent = index,
            .size = static_cast<std::uint32_t>(block_->size)});
+  (left - last_).for_each([&](std::size_t i) {
+    if (exclusive_[i] == kNone || !before_[i].subset_of(state.done)) return;
+    OpSet<Words> done = state.done;
+    done.insert(i);
+    offer({.done = done,
+           .time = state.time + alone_[i],
+           .step = Step::kExclusive,
+           .parent = index,
+           .size = state.size + 1,
+           .left = state.left - work_[i],
+           .alone = state.alone - alone_[i]});
+  });
   // A phase after a phase is one phase.
   if (state.step == Step::kPhase) return;
   set_finishes(state.done);
@@ -129,18 +125,20 @@ void Phases<Words>::expand(std::uint32_t index) {
   });
   std::ranges::sort(by_finish_, {}, &Finish::time);
   OpSet<Words> done = state.done;
-  Ticks work_left = state.left;
+  Ticks work_left = state.left, alone = state.alone;
   for (std::size_t at = 0; at < by_finish_.size(); ++at) {
     const Ticks length = by_finish_[at].time;
     done.insert(by_finish_[at].op);
     work_left -= work_[by_finish_[at].op];
+    alone -= alone_[by_finish_[at].op];
     if (at + 1 == by_finish_.size() || by_finish_[at + 1].time > length)
       offer({.done = done,
              .time = state.time + length,
              .step = Step::kPhase,
              .parent = index,
              .size = state.size + static_cast<std::uint32_t>(at + 1),
-             .left = work_left});
+             .left = work_left,
+             .alone = alone});
   }
 }
 
@@ -149,7 +147,7 @@ Ticks Phases<Words>::bound(const Block& block, Ticks limit, Stop& stop, BlockSch
   prepare(block);
   limit_ = limit;
   // The first state is like one after an exclusive operator: a phase may follow.
-  offer({.left = std::reduce(work_.begin(), work_.end())});
+  offer({.left = std::reduce(work_.begin(), work_.end()), .alone = std::reduce(alone_.begin(), alone_.end())});
   // A step adds operators, so that the time of a set is final once all smaller ones are done with.
   for (std::size_t size = 0; size < block.size; ++size)
     for (const std::uint32_t state : by_size_[size]) {

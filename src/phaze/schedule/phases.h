@@ -48,6 +48,7 @@ class Phases {
     std::uint32_t parent = 0;
     std::uint32_t size = 0;  // operators done
     Ticks left = 0;          // work for the resource with the most
+    Ticks alone = 0;         // what is left, one after another
   };
 
   void prepare(const Block& block);
@@ -66,6 +67,7 @@ class Phases {
   std::vector<OpSet<Words>> before_, just_before_;
   std::vector<std::uint32_t> shareable_, exclusive_;  // mode per operator; kNone
   std::vector<Ticks> work_;                           // least, per operator, for the resource with the most
+  std::vector<Ticks> alone_;                          // per operator, in its exclusive mode
   std::vector<std::uint32_t> longest_first_;          // operators by what remains from their start on
   std::vector<Ticks> finishes_;
   struct Finish {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "phaze/base/hash.h"
+#include "phaze/schedule/order_by.h"
 
 namespace phaze::schedule {
 namespace {
@@ -44,20 +45,16 @@ void SearchBlock<Words>::set_order() {
   before.resize(n);
   after.resize(n);
   just_before.resize(n);
-  longest_first.resize(n);
   all = last = {};
   for (std::size_t i = 0; i < n; ++i) {
     before[i] = block->set_of<Words>(block->before_row(i));
     after[i] = block->set_of<Words>(block->after_row(i));
     just_before[i] = before[i];
     before[i].for_each([&](std::size_t j) { just_before[i] = just_before[i] - before[j]; });
-    longest_first[i] = static_cast<std::uint32_t>(i);
     all.insert(i);
     if (after[i].empty()) last.insert(i);
   }
-  std::ranges::stable_sort(longest_first, [&](std::uint32_t a, std::uint32_t b) {
-    return block->fastest[a] + block->tails[a] > block->fastest[b] + block->tails[b];
-  });
+  order_by_falling([&](std::uint32_t i) { return block->fastest[i] + block->tails[i]; }, block->size, longest_first);
   rests.clear();
   longest.assign(1, {});
   for (const std::uint32_t i : longest_first) {
@@ -132,10 +129,8 @@ void SearchBlock<Words>::set_demands() {
     for (std::size_t k = 0; k < block->resources; ++k)
       work[k] +=
           static_cast<double>(contested_[m * block->resources + k]) * static_cast<double>(block->modes[m].duration);
-  scarcest_first.clear();
-  for (std::size_t k = 0; k < block->resources; ++k)
-    if (work[k] > 0) scarcest_first.push_back(static_cast<std::uint32_t>(k));
-  std::ranges::stable_sort(scarcest_first, [&](std::uint32_t a, std::uint32_t b) { return work[a] > work[b]; });
+  order_by_falling([&](std::uint32_t k) { return work[k]; }, block->resources, scarcest_first);
+  std::erase_if(scarcest_first, [&](std::uint32_t k) { return work[k] <= 0; });
   contested.clear();
   for (std::size_t m = 0; m < block->modes.size(); ++m)
     for (const std::uint32_t k : scarcest_first) contested.push_back(contested_[m * block->resources + k]);

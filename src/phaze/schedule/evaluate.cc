@@ -47,19 +47,20 @@ Evaluation evaluate(const Instance& instance, const Schedule& schedule) {
       violation(edge.to, "starts before '" + std::string(instance.name(edge.from)) + "' finishes");
 
   // Demand rises only where an operator starts, so these are the moments at which a resource can be overdrawn.
+  std::vector<double> held(instance.resources.size());
   for (std::size_t i = 0; i < instance.size(); ++i) {
     const double moment = schedule.ops[i].start;
     if (schedule.ops[i].finish - moment <= slack) continue;
-    for (std::size_t k = 0; k < instance.resources.size(); ++k) {
-      double held = 0;
-      for (std::size_t j = 0; j < instance.size(); ++j) {
-        const Placement& other = schedule.ops[j];
-        if (other.start <= moment + slack && other.finish > moment + slack)
-          held += instance.demand(OpId(j), other.mode)[k];
-      }
-      if (held > instance.resources[k].capacity * (1 + kCapacityTolerance))
-        violation(OpId(i), "overdraws '" + instance.resources[k].name + "' when it starts");
+    std::ranges::fill(held, 0);
+    for (std::size_t j = 0; j < instance.size(); ++j) {
+      const Placement& other = schedule.ops[j];
+      if (other.start > moment + slack || other.finish <= moment + slack) continue;
+      const auto demand = instance.demand(OpId(j), other.mode);
+      for (std::size_t k = 0; k < held.size(); ++k) held[k] += demand[k];
     }
+    for (std::size_t k = 0; k < held.size(); ++k)
+      if (held[k] > instance.resources[k].capacity * (1 + kCapacityTolerance))
+        violation(OpId(i), "overdraws '" + instance.resources[k].name + "' when it starts");
   }
   return result;
 }

@@ -35,7 +35,7 @@ constexpr double kRoundingTicks = 1000;
 // By this the first limit on what comes up is above the least bound; then there are at most about so many.
 constexpr double kNextToNothing = 1e-9, kMostRises = 64;
 // Of a layer, so many come up at once, and a part of all that have been looked at.
-constexpr std::uint64_t kAtOnce = 8, kPartAtOnce = 32;
+constexpr std::uint64_t kAtOnce = 4, kPartAtOnce = 32;
 // With more steps than this to remember, some hundred megabytes, states of higher bounds wait no more.
 constexpr std::size_t kMostSteps = std::size_t{1} << 21U;
 // A layer is made with room for this many times the states that a pass keeps, since some will be dominated.
@@ -164,7 +164,7 @@ void LayeredSearch<Words>::for_each_waiting(Visit&& visit) const {
       if (!layers_[placed].dead(i)) visit(layers_[placed].state(i));
 }
 
-// So that about an eighth as many states come up as have been looked at, but by a part of what is left below the limit
+// So that about a sixteenth as many states come up as have been looked at, but by a part of what is left below the limit
 // in any case, so that there is an end. False if none waits.
 template <std::size_t Words>
 bool LayeredSearch<Words>::raise_limit() {
@@ -177,7 +177,7 @@ bool LayeredSearch<Words>::raise_limit() {
     below_ = kNoLimit;
     return true;
   }
-  const std::size_t more = std::min<std::size_t>(bounds_.size() - 1, 1 + result_->states / 8);
+  const std::size_t more = std::min<std::size_t>(bounds_.size() - 1, 1 + result_->states / 16);
   const auto at = bounds_.begin() + static_cast<std::ptrdiff_t>(more);
   std::ranges::nth_element(bounds_, at);
   below_ = std::max(*at * (1 + kNextToNothing), below_ + (limit_ - below_) / kMostRises);

@@ -89,7 +89,17 @@ bool MachineRest<Words>::find_lengths() {
   const auto kept_from_alone = [&](std::uint32_t s) {
     return shapes_[s].alone == kNever ? kNever : shapes_[s].lost_alone() - shapes_[s].lost_beside();
   };
-  for (Length& length : lengths_) std::ranges::stable_sort(length.shapes, std::greater{}, kept_from_alone);
+  std::size_t numbers = 0;
+  for (Length& length : lengths_) {
+    std::ranges::stable_sort(length.shapes, std::greater{}, kept_from_alone);
+    length.most = static_cast<std::size_t>(std::ranges::count(
+        shapes_of_, length.time, [&](const ShapesOf& shapes) { return shapes_[shapes.free].beside; }));
+    if (length.most > kMostOfLength) return false;
+    length.lost = numbers;
+    numbers += length.most + 1;
+  }
+  lost_.resize(numbers);
+  lost_at_least_.resize(numbers);
   return true;
 }
 
@@ -99,9 +109,7 @@ bool MachineRest<Words>::find_sums() {
   sums_.assign(1, {});
   for (std::size_t d = 0; d < lengths_.size(); ++d) {
     const Ticks time = lengths_[d].time;
-    const auto count =
-        std::ranges::count_if(shapes_of_, [&](const ShapesOf& shapes) { return shapes_[shapes.free].beside == time; });
-    if (count > static_cast<std::ptrdiff_t>(kMostOfLength)) return false;
+    const auto count = static_cast<Ticks>(lengths_[d].most);
     const std::size_t without = sums_.size();
     for (Ticks copies = 1; copies <= count && copies * time <= most_; ++copies)
       for (std::size_t i = 0; i < without; ++i) {
@@ -158,30 +166,23 @@ Ticks MachineRest<Words>::least_end(const SearchState<Words>& state, std::span<c
 template <std::size_t Words>
 void MachineRest<Words>::find_lost() {
   left_ = 0;
-  lost_.clear();
-  lost_at_least_.clear();
   for (std::size_t d = 0; d < lengths_.size(); ++d) {
-    Length& length = lengths_[d];
-    length.lost = lost_.size();
-    std::uint32_t count = 0;
+    const Length& length = lengths_[d];
+    std::size_t count = 0;
     Ticks lost = 0;
     for (const std::uint32_t s : length.shapes) {
       count += count_[s];
       lost += static_cast<Ticks>(count_[s]) * shapes_[s].lost_beside();
     }
     left_ += static_cast<Counts>(count) << (8 * d);
-    lost_.resize(length.lost + count + 1, kNever);
-    lost_at_least_.resize(lost_.size());
-    std::size_t at = lost_.size() - 1;
-    Ticks at_least = lost_[at] = lost_at_least_[at] = lost;
+    std::size_t at = length.lost + count;
+    lost_[at] = lost_at_least_[at] = lost;
     for (std::size_t j = length.shapes.size(); j-- > 0;) {
       const Shape& shape = shapes_[length.shapes[j]];
-      for (std::uint32_t i = 0; i < count_[length.shapes[j]]; ++i) {
+      for (std::uint32_t i = 0; i < count_[length.shapes[j]]; ++i, --at) {
         lost = shape.alone == kNever ? kNever : lost + shape.lost_alone() - shape.lost_beside();
-        at_least = std::min(at_least, lost);
-        --at;
-        lost_[at] = lost;
-        lost_at_least_[at] = at_least;
+        lost_[at - 1] = lost;
+        lost_at_least_[at - 1] = std::min(lost_at_least_[at], lost);
       }
     }
   }

@@ -64,7 +64,8 @@ class MachineRest {
   struct Length {
     Ticks time = 0;
     std::vector<std::uint32_t> shapes;  // what running alone costs most comes first
-    std::size_t lost = 0;               // where those lost begin
+    std::size_t most = 0;               // operators of it
+    std::size_t lost = 0;               // where in lost_ and lost_at_least_ it begins
   };
   // What may be on one machine.
   struct Sum {

@@ -82,11 +82,8 @@ Digest OperatorCosts::digest(const OpGraph& graph, OpId op, const Cores& cores) 
   Digest key = machine_;
   key.add(product || attention ? cores.tensor : 0);
   key.add(vector || attention ? cores.vector : 0);
-  key.add(workload::hash(graph.op(op).work));
-  key.add(graph.read_bytes(op).value());
-  key.add(graph.written_bytes(op).value());
-  key.add(static_cast<std::int64_t>(graph.outputs(op).size()));
-  for (const workload::VectorWork& fused : graph.fused(op)) key.add(workload::hash(workload::Work(fused)));
+  key.add(graph.content(op).low);
+  key.add(graph.content(op).high);
   return key;
 }
 

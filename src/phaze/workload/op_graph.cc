@@ -31,18 +31,23 @@ std::string_view OpGraph::name(OpId id) const {
   return std::string_view(names_).substr(name_offsets_[i], name_offsets_[i + 1] - name_offsets_[i]);
 }
 
-Bytes OpGraph::read_bytes(OpId id) const {
-  Bytes sum;
-  if (is_nop(op(id).work)) return sum;
-  for (const TensorId input : inputs(id)) sum += tensor(input).bytes();
-  return sum;
-}
-
-Bytes OpGraph::written_bytes(OpId id) const {
-  Bytes sum;
-  if (is_nop(op(id).work)) return sum;
-  for (const TensorId output : outputs(id)) sum += tensor(output).bytes();
-  return sum;
+void OpGraph::sum_up() {
+  read_.assign(size(), {});
+  written_.assign(size(), {});
+  contents_.assign(size(), {});
+  for (std::size_t i = 0; i < size(); ++i) {
+    const OpId id(i);
+    if (!is_nop(op(id).work)) {
+      for (const TensorId input : inputs(id)) read_[i] += tensor(input).bytes();
+      for (const TensorId output : outputs(id)) written_[i] += tensor(output).bytes();
+    }
+    Digest& content = contents_[i];
+    content.add(hash(op(id).work));
+    content.add(read_[i].value());
+    content.add(written_[i].value());
+    content.add(static_cast<std::int64_t>(outputs(id).size()));
+    for (const VectorWork& work : fused(id)) content.add(hash(Work(work)));
+  }
 }
 
 TensorId OpGraph::storage(TensorId id) const {
@@ -119,6 +124,7 @@ OpGraph OpGraphBuilder::build() && {
   group(before, graph_.ops_.size(), graph_.predecessor_offsets_, graph_.predecessors_);
   group(after, graph_.ops_.size(), graph_.successor_offsets_, graph_.successors_);
   group(reading, graph_.tensors_.size(), graph_.consumer_offsets_, graph_.consumers_);
+  graph_.sum_up();
   return std::move(graph_);
 }
 

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "phaze/base/digest.h"
 #include "phaze/base/ids.h"
 #include "phaze/base/result.h"
 #include "phaze/base/units.h"
@@ -83,8 +84,10 @@ class OpGraph {
   std::span<const OpId> consumers(TensorId id) const { return slice(consumer_offsets_, consumers_, id.index()); }
 
   // Bytes that an operator moves to and from memory; zero for nops.
-  Bytes read_bytes(OpId id) const;
-  Bytes written_bytes(OpId id) const;
+  Bytes read_bytes(OpId id) const { return read_[id.index()]; }
+  Bytes written_bytes(OpId id) const { return written_[id.index()]; }
+  // Of all that what an operator costs may depend on: its work, these bytes, what is fused into it.
+  const Digest& content(OpId id) const { return contents_[id.index()]; }
 
   // The tensor whose storage this one shares, through any number of whole views. A part of a tensor is its own storage.
   TensorId storage(TensorId id) const;
@@ -102,6 +105,8 @@ class OpGraph {
     return std::span<const T>(flat).subspan(offsets[i], offsets[i + 1] - offsets[i]);
   }
 
+  void sum_up();
+
   std::vector<Op> ops_;
   std::vector<Tensor> tensors_;
   std::vector<TensorId> inputs_, outputs_;
@@ -110,6 +115,9 @@ class OpGraph {
   std::vector<std::uint32_t> input_offsets_{0}, output_offsets_{0}, fused_offsets_{0}, name_offsets_{0};
   std::vector<std::uint32_t> predecessor_offsets_{0}, successor_offsets_{0}, consumer_offsets_{0};
   std::string names_;
+  // Per operator. A search over chips asks for them again and again.
+  std::vector<Bytes> read_, written_;
+  std::vector<Digest> contents_;
 };
 
 class OpGraphBuilder {

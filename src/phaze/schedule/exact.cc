@@ -164,8 +164,9 @@ void LayeredSearch<Words>::for_each_waiting(Visit&& visit) const {
       if (!layers_[placed].dead(i)) visit(layers_[placed].state(i));
 }
 
-// So that about a sixteenth as many states come up as have been looked at, but by a part of what is left below the limit
-// in any case, so that there is an end. False if none waits.
+// So that about an eighth as many states come up as have been looked at, or the next one, but by a part of what is left
+// below the limit in any case, so that there is an end. Where few wait, their bounds are far apart: a limit that passes
+// over one of them may be far above the optimum. False if none waits.
 template <std::size_t Words>
 bool LayeredSearch<Words>::raise_limit() {
   bounds_.clear();
@@ -177,7 +178,7 @@ bool LayeredSearch<Words>::raise_limit() {
     below_ = kNoLimit;
     return true;
   }
-  const std::size_t more = std::min<std::size_t>(bounds_.size() - 1, 1 + result_->states / 16);
+  const std::size_t more = std::min<std::size_t>(bounds_.size() - 1, result_->states / 8);
   const auto at = bounds_.begin() + static_cast<std::ptrdiff_t>(more);
   std::ranges::nth_element(bounds_, at);
   below_ = std::max(*at * (1 + kNextToNothing), below_ + (limit_ - below_) / kMostRises);

@@ -30,8 +30,6 @@ constexpr double kSumsPerUnit = 256;
 constexpr std::uint64_t kLeastAskedBefore = 64;
 // Sets that are looked at for one state, with any budget, and where a schedule is looked for.
 constexpr std::uint64_t kMostSets = std::uint64_t{1} << 24U, kMostSetsToFind = 256;
-// More than what rounding may add to a sum of worths.
-constexpr double kRoundingTicks = 1000;
 // By this the first limit on what comes up is above the least bound; then there are at most about so many.
 constexpr double kNextToNothing = 1e-9, kMostRises = 64;
 // Of a layer, so many come up at once, and a part of all that have been looked at.
@@ -196,7 +194,7 @@ bool LayeredSearch<Words>::is_dominated_by_more(std::size_t placed, std::uint32_
     lost += static_cast<double>(runs.finish - state.time) * worth.rates[runs.mode];
   OpSet<Words> next;
   (block_.all - state.placed).for_each([&](std::size_t op) {
-    if (worth.least[op] <= lost + kRoundingTicks && block_.before[op].subset_of(state.placed)) next.insert(op);
+    if (worth.least[op] <= lost + kWorthRounding && block_.before[op].subset_of(state.placed)) next.insert(op);
   });
   return !next.empty() && layers_[placed + 1].dominates_without(next, state, layers_[placed].running(index));
 }

@@ -4,13 +4,6 @@
 #include <numeric>
 
 namespace phaze::schedule {
-namespace {
-
-// More than what rounding may add to a sum of worths, operator by operator.
-constexpr double kRoundingTicks = 1000;
-
-}  // namespace
-
 template <std::size_t Words>
 void PhaseRest<Words>::begin(const SearchBlock<Words>& search_block, std::span<const SearchWorth> worths,
                              std::uint64_t most) {
@@ -39,7 +32,7 @@ Ticks PhaseRest<Words>::simple_bound(const OpSet<Words>& done, Left& left) const
   const Block& block = *block_->block;
   while (done.contains(block_->longest_first[left.longest])) ++left.longest;
   const std::uint32_t longest = block_->longest_first[left.longest];
-  return std::max(block.fastest[longest] + block.tails[longest], static_cast<Ticks>(left.worth - kRoundingTicks));
+  return std::max(block.fastest[longest] + block.tails[longest], static_cast<Ticks>(left.worth - kWorthRounding));
 }
 
 template <std::size_t Words>

@@ -13,8 +13,9 @@
 // end when something finishes, one per operator that is not in S.
 //
 // Operators for which nobody waits (gradients of weights) may as well run exclusively at the very end: moving one there
-// brings all behind it forward by its duration. So they do so only there, and sets that differ in which of them are
-// done need not be told apart; of a backward layer of 30 operators some hundred sets remain.
+// brings all behind it forward by its duration. So they do so only where all that is left runs exclusively, and sets
+// that differ in which of them are done need not be told apart; of a backward layer of 30 operators some hundred sets
+// remain. All that is left may run in that way after any set, which soon says how short a sequence there is.
 //
 // f of all operators bounds the makespan, since the schedules of the block are among those counted. Sets after which
 // the rest cannot end before the limit are passed over; for that, paths and the work of resources count. The best

@@ -16,6 +16,9 @@ struct SearchWorth {
   std::vector<double> shareable;  // per operator, over modes that are not exclusive; what it earns once barred
 };
 
+// In ticks, more than what rounding may add to a sum of worths, operator by operator.
+inline constexpr double kWorthRounding = 1000;
+
 void set_worth(const Block& block, std::span<const double> rates, SearchWorth& worth);
 
 // The one of which every mode earns its share of a resource.

@@ -64,6 +64,7 @@ void LayeredSearch<Words>::begin(const Block& block, std::span<const SearchWorth
   phases_ = limits.phases;
   asked_phases_ = waited_by_phases_ = 0;
   if (phases_) phase_rest_.begin(block_, worths, std::min(kMostPhaseSets, kPhaseSetsPerUnit * stop.work_left()));
+  path_rest_.begin(block_);
   machines_ = !finding_ && machine_rest_.begin(block_, static_cast<Ticks>(std::ceil(limit_)));
   asked_machines_.assign(block.size, {});
   owed_ = 0;
@@ -71,7 +72,6 @@ void LayeredSearch<Words>::begin(const Block& block, std::span<const SearchWorth
   filler_.prepare(block, {block_.contested.data(), block_.resources()}, worths);
   nothing_.clear(worths.size());
   free_from_.resize(block.size);
-  finishes_.resize(block.size);
   steps_.clear();
   if (layers_.size() < block.size) layers_.resize(block.size);
   for (std::size_t i = 0; i < block.size; ++i) layers_[i].begin(block_, kSpare * limits.width);
@@ -226,16 +226,6 @@ void LayeredSearch<Words>::keep_best(const StateLayer<Words>& layer, std::size_t
 }
 
 template <std::size_t Words>
-void LayeredSearch<Words>::set_held(std::span<const Running> running) {
-  const std::size_t resources = block_.resources();
-  held_.assign((running.size() + 1) * resources, 0);
-  for (std::size_t q = running.size(); q-- > 0;) {
-    const Units* demand = block_.demand(running[q].mode);
-    for (std::size_t k = 0; k < resources; ++k) held_[q * resources + k] = held_[(q + 1) * resources + k] + demand[k];
-  }
-}
-
-template <std::size_t Words>
 void LayeredSearch<Words>::expand(std::size_t placed, std::size_t index) {
   const StateLayer<Words>& layer = layers_[placed];
   const State& state = layer.state(index);
@@ -267,7 +257,7 @@ void LayeredSearch<Words>::find_candidates(const Parent& parent) {
   const Block& block = *block_.block;
   const State& state = parent.state;
   const std::size_t count = parent.running.size(), resources = block_.resources();
-  set_held(parent.running);
+  block_.add_up(parent.running, held_);
   candidates_.clear();
   exclusive_.clear();
   room_ = kNever;
@@ -494,66 +484,6 @@ void LayeredSearch<Words>::put_time_forward(State& state) {
   running_.erase(running_.begin(), running_.begin() + static_cast<std::ptrdiff_t>(over));
 }
 
-// Operators that what runs until `over` could keep from ending by `bound`, however long they wait for it. All that
-// comes before one of them and is unplaced is among them, too: it has the path of that one behind it. What is barred
-// has nothing unplaced before it. Operators for which nobody waits are half of a backward layer, and hardly ever the
-// last.
-template <std::size_t Words>
-OpSet<Words> LayeredSearch<Words>::late_after(const State& state, Ticks over, double bound) const {
-  const Block& block = *block_.block;
-  const auto is_long = [&](Ticks rest) { return static_cast<double>(over + rest) > bound; };
-  OpSet<Words> late = block_.longest[static_cast<std::size_t>(std::ranges::partition_point(block_.rests, is_long) -
-                                                              block_.rests.begin())];
-  state.barred.for_each([&](std::size_t op) {
-    const std::size_t mode = block_.fastest_shareable[op];
-    if (mode == block.mode_offsets[op + 1] || is_long(block.modes[mode].duration + block.tails[op])) late.insert(op);
-  });
-  return late - state.placed - block_.last;
-}
-
-// The longest path, where no operator starts in a mode for which running_ leaves no room; or, if that is too long, a
-// part of it that is; or nothing, if it is no longer than `bound`.
-template <std::size_t Words>
-Ticks LayeredSearch<Words>::least_end_beside(const State& state, double bound) {
-  const Block& block = *block_.block;
-  const std::size_t resources = block_.resources();
-  if (running_.empty() && state.barred.empty()) return 0;
-  const OpSet<Words> late = late_after(state, running_.empty() ? state.time : running_.back().finish, bound);
-  if (late.empty()) return 0;
-  set_held(running_);
-  const auto moment = [&](std::size_t piece) { return piece == 0 ? state.time : running_[piece - 1].finish; };
-  OpSet<Words> not_ended = block_.all - state.placed;
-  for (const Running& runs : running_) {
-    not_ended.insert(runs.op);
-    finishes_[runs.op] = runs.finish;
-  }
-  Ticks end = 0;
-  late.any_of([&](std::size_t op) {
-    Ticks ready = state.time;
-    (block_.just_before[op] & not_ended).for_each([&](std::size_t i) { ready = std::max(ready, finishes_[i]); });
-    Ticks finish = kNever;
-    for (std::size_t m = block.mode_offsets[op]; m < block.mode_offsets[op + 1]; ++m) {
-      const Ticks duration = block.modes[m].duration;
-      if (ready + duration >= finish) break;
-      std::size_t piece = 0;
-      if (block.modes[m].exclusive) {
-        if (state.barred.contains(op)) continue;
-        piece = running_.size();
-      } else {
-        const Units* demand = block_.demand(m);
-        for (std::size_t k = 0; k < resources; ++k)
-          while (held_[piece * resources + k] + demand[k] > kCapacityUnits) ++piece;
-      }
-      finish = std::min(finish, std::max(ready, moment(piece)) + duration);
-    }
-    // Barred, and without another mode: there is no way to go on.
-    end = finish == kNever ? kNever : std::max(end, finish + block.tails[op]);
-    finishes_[op] = finish;
-    return static_cast<double>(end) >= limit_;
-  });
-  return end;
-}
-
 // Whether by phases it is too late, or has to wait with a bound that says so.
 template <std::size_t Words>
 bool LayeredSearch<Words>::waits_by_phases(StateLayer<Words>& layer, std::uint32_t index) {
@@ -626,7 +556,8 @@ void LayeredSearch<Words>::set_bound(const Parent& parent, State& child) {
   const Ticks over = running_.empty() ? child.time : running_.back().finish;
   const bool may_be_longer = !child.barred.empty() || static_cast<double>(over + rest) > child.bound;
   if (!narrow_ && child.bound < limit_ && may_be_longer)
-    child.bound = std::max(child.bound, static_cast<double>(least_end_beside(child, child.bound)));
+    child.bound =
+        std::max(child.bound, static_cast<double>(path_rest_.least_end(child, running_, child.bound, limit_)));
   child.rank = child.bound;
   if (narrow_) child.rank += kPathInRank * static_cast<double>(path);
   if (finding_) child.rank += kLeftInRank * *std::ranges::max_element(left_);

@@ -151,6 +151,7 @@
 #include "phaze/schedule/machine_rest.h"
 #include "phaze/schedule/moment.h"
 #include "phaze/schedule/order_of_equals.h"
+#include "phaze/schedule/path_rest.h"
 #include "phaze/schedule/phase_rest.h"
 #include "phaze/schedule/search_block.h"
 #include "phaze/schedule/search_state.h"
@@ -233,7 +234,6 @@ class LayeredSearch {
   void expand(std::size_t placed, std::size_t index);
   void find_candidates(const Parent& parent);
   OpSet<Words> free_at(std::size_t piece) const;
-  void set_held(std::span<const Running> running);
   void bar(std::size_t op, Barring& barring) const;
   void start_exclusively(const Parent& parent);
   void start_one(const Parent& parent, std::size_t piece);
@@ -242,8 +242,6 @@ class LayeredSearch {
                    const MomentFiller::Filling& filling) const;
   void add_child(const Parent& parent, std::size_t piece, std::span<const OpStart> starts, const Barring& barring);
   void put_time_forward(State& state);
-  OpSet<Words> late_after(const State& state, Ticks over, double bound) const;
-  Ticks least_end_beside(const State& state, double bound);
   bool waits_by_phases(StateLayer<Words>& layer, std::uint32_t index);
   void count_phases_in(State& state, std::span<const Running> running);
   bool waits_by_machines(std::size_t placed, std::uint32_t index);
@@ -263,8 +261,9 @@ class LayeredSearch {
   bool finding_ = false;  // rather than proving
   bool together_ = false;
   bool phases_ = false;
-  bool all_came_up_ = true;      // with bounds below below_
-  double worth_of_all_ = 0;      // of the first worth
+  bool all_came_up_ = true;  // with bounds below below_
+  double worth_of_all_ = 0;  // of the first worth
+  PathRest<Words> path_rest_;
   PhaseRest<Words> phase_rest_;  // where these count
   std::uint64_t asked_phases_ = 0, waited_by_phases_ = 0;
   bool machines_ = false;
@@ -295,7 +294,6 @@ class LayeredSearch {
   std::vector<Running> running_;  // of a child
   std::vector<Units> held_;       // per piece and resource: what is held once so many have finished
   std::vector<Units> free_;
-  std::vector<Ticks> finishes_;
 };
 
 extern template class LayeredSearch<1>;

@@ -191,6 +191,16 @@ void SearchBlock<Words>::find_what_runs_as_well_alone() {
   }
 }
 
+template <std::size_t Words>
+void SearchBlock<Words>::add_up(std::span<const Running> running, std::vector<Units>& held) const {
+  held.assign((running.size() + 1) * resources(), 0);
+  for (std::size_t q = running.size(); q-- > 0;) {
+    const Units* units = demand(running[q].mode);
+    for (std::size_t k = 0; k < resources(); ++k)
+      held[q * resources() + k] = held[(q + 1) * resources() + k] + units[k];
+  }
+}
+
 template struct SearchBlock<1>;
 template struct SearchBlock<2>;
 template struct SearchBlock<4>;

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "phaze/schedule/block.h"
 #include "phaze/schedule/op_set.h"
+#include "phaze/schedule/search_state.h"
 
 namespace phaze::schedule {
 
@@ -40,6 +42,9 @@ struct SearchBlock {
 
   // The block must outlive its use here.
   void prepare(const Block& given);
+
+  // What these, by rising finish, hold once so many of them have finished: per number and contested resource.
+  void add_up(std::span<const Running> running, std::vector<Units>& held) const;
 
  private:
   struct Chain {
